@@ -101,7 +101,7 @@ void PrintVerdicts(int most_launches, int trials) {
       "launches\n",
       most_launches, kWorkloads);
   uint64_t seed = 1000;
-  const std::vector<int> looks = LooksAt(most_launches);
+  const std::vector<int> looks = InterimLooks(most_launches);
   const double confidence = ConfidenceOfLook(kConfidence, static_cast<int>(looks.size()));
   struct Truth {
     double one, others;

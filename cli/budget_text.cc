@@ -63,13 +63,13 @@ std::string LedgerText(const v1::Ledger& ledger) {
 
 std::string TokensText(const v1::RunStatus& status) {
   if (status.llm_calls() == 0) return "";
-  const int64_t told = status.input_tokens() + status.output_tokens();
+  const int64_t reported = status.input_tokens() + status.output_tokens();
   const int64_t counted =
-      status.ledger().lines_size() > 0 ? status.ledger().lines(0).tokens_spent() : told;
+      status.ledger().lines_size() > 0 ? status.ledger().lines(0).tokens_spent() : reported;
   std::string text = absl::StrCat("tokens: ", status.input_tokens(), " + ", status.output_tokens(),
                                   " reported by the providers");
-  if (counted > told) {
-    absl::StrAppend(&text, "; ", counted - told,
+  if (counted > reported) {
+    absl::StrAppend(&text, "; ", counted - reported,
                     " more are counted for calls of which no usage is known, an upper bound");
   }
   return text + "\n";

@@ -12,7 +12,7 @@ namespace ksearch {
 std::string MoneyText(int64_t nano_usd);
 // What a run has used and may use, a few lines.
 std::string LedgerText(const v1::Ledger& ledger);
-// "tokens: 1200 + 300 told by the providers; ...", one line; empty without a call.
+// "tokens: 1200 + 300 reported by the providers; ...", one line; empty without a call.
 std::string TokensText(const v1::RunStatus& status);
 // The table of an estimate with its assumptions.
 std::string EstimateText(const v1::RunEstimate& estimate);

@@ -12,7 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
-#include "cli/local/machine_look.h"
+#include "cli/local/machine_facts.h"
 #include "cli/text.h"
 #include "common/textproto.h"
 #include "google/protobuf/struct.pb.h"
@@ -46,7 +46,7 @@ std::vector<Finding> ExamineThisMachine() {
   ::gethostname(host, sizeof host - 1);
   const std::string here = absl::StrCat("this machine (", host, "): ");
   std::vector<Finding> findings;
-  const MachineLook look = LookAtMachine(CurrentEnvironment());
+  const MachineFacts machine = ExamineMachine(CurrentEnvironment());
   const auto tell = [&](const std::string& program, const std::string& path,
                         const std::string& package) {
     if (!path.empty()) {
@@ -57,10 +57,10 @@ std::vector<Finding> ExamineThisMachine() {
                absl::StrCat("a worker here would need it: apt-get install ", package)));
     }
   };
-  tell("g++", look.gxx, "g++");
-  tell("bwrap", look.bubblewrap, "bubblewrap");
-  const std::vector<std::string>& gpus = look.gpus;
-  const std::string& nvcc = look.nvcc;
+  tell("g++", machine.gxx, "g++");
+  tell("bwrap", machine.bubblewrap, "bubblewrap");
+  const std::vector<std::string>& gpus = machine.gpus;
+  const std::string& nvcc = machine.nvcc;
   if (gpus.empty()) {
     findings.push_back(
         Note(absl::StrCat(here, "no GPU", nvcc.empty() ? "" : absl::StrCat("; nvcc is ", nvcc))));

@@ -28,9 +28,9 @@ std::string StateOf(const v1::JobSummary& job) {
   if (job.state() != v1::JobSummary::LEASED) {
     return Lower(v1::JobSummary::State_Name(job.state()), "");
   }
-  const bool told = job.stage() != v1::HeldLease::STATE_UNSPECIFIED;
-  return absl::StrCat(told ? Lower(v1::HeldLease::State_Name(job.stage()), "") : "offered", " on ",
-                      job.worker_id());
+  const bool stage_known = job.stage() != v1::HeldLease::STATE_UNSPECIFIED;
+  return absl::StrCat(stage_known ? Lower(v1::HeldLease::State_Name(job.stage()), "") : "offered",
+                      " on ", job.worker_id());
 }
 
 // Who waits for it.

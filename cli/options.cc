@@ -18,7 +18,7 @@ namespace ksearch {
 namespace {
 
 // Whether the command asks no coordinator.
-bool AsksNobody(const Options& options) {
+bool NeedsNoCoordinator(const Options& options) {
   return options.command == "token" || options.command == "pki" ||
          options.command == "completion" || options.command == "config" ||
          (options.command == "task" && options.action == "new");
@@ -36,7 +36,7 @@ std::string CheckLocal(const Options& options, bool coordinator_given) {
            "--coordinator and --local";
   }
   const bool makes_task = options.command == "task" && options.action == "new";
-  if (options.local && AsksNobody(options) && !makes_task) {
+  if (options.local && NeedsNoCoordinator(options) && !makes_task) {
     return "--local: this command asks no coordinator";
   }
   if (options.local && makes_task && !options.task_output.empty()) {

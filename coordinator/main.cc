@@ -238,22 +238,22 @@ v1::ServerFacts FactsOf(const v1::CoordinatorConfig& config, const Store& store,
 
 absl::StatusOr<std::string> ScrapeText(SearchService* service, const dashboard::FeedCounts& counts,
                                        int open_pages) {
-  dashboard::MetricsLook look;
-  RETURN_IF_ERROR(FromGrpc(service->ListRuns(nullptr, nullptr, &look.runs)));
+  dashboard::MetricsInput input;
+  RETURN_IF_ERROR(FromGrpc(service->ListRuns(nullptr, nullptr, &input.runs)));
   v1::ListWorkersRequest staying;
   do {
     v1::ListWorkersReply page;
     RETURN_IF_ERROR(FromGrpc(service->ListWorkers(nullptr, &staying, &page)));
     staying.set_page_token(page.next_page_token());
-    look.workers.MergeFrom(page);
+    input.workers.MergeFrom(page);
   } while (!staying.page_token().empty());
-  RETURN_IF_ERROR(FromGrpc(service->GetDemand(nullptr, nullptr, &look.demand)));
+  RETURN_IF_ERROR(FromGrpc(service->GetDemand(nullptr, nullptr, &input.demand)));
   const v1::ListJobsRequest all;
-  RETURN_IF_ERROR(FromGrpc(service->ListJobs(nullptr, &all, &look.jobs)));
-  RETURN_IF_ERROR(FromGrpc(service->GetServerFacts(nullptr, nullptr, &look.facts)));
-  look.counts = counts.totals();
-  look.open_pages = open_pages;
-  return dashboard::MetricsText(look);
+  RETURN_IF_ERROR(FromGrpc(service->ListJobs(nullptr, &all, &input.jobs)));
+  RETURN_IF_ERROR(FromGrpc(service->GetServerFacts(nullptr, nullptr, &input.facts)));
+  input.counts = counts.totals();
+  input.open_pages = open_pages;
+  return dashboard::MetricsText(input);
 }
 
 // Starts each sink on its own thread.

@@ -101,11 +101,11 @@ int CompareCommand(Client* client, const Options& options) {
   auto trials = runner.Run();
   if (tty) std::fprintf(stderr, "\r\033[K");
   if (!trials.ok()) return Fail(trials.status());
-  v1::Experiment told = *experiment;
+  v1::Experiment named = *experiment;
   for (const ArmEstimate& each : *estimates) {
-    told.mutable_arms(each.arm)->mutable_config()->set_strategy(each.estimate.config().strategy());
+    named.mutable_arms(each.arm)->mutable_config()->set_strategy(each.estimate.config().strategy());
   }
-  const v1::ExperimentReport report = MakeReport(told, *std::move(trials));
+  const v1::ExperimentReport report = MakeReport(named, *std::move(trials));
   if (!options.html_file.empty()) {
     const absl::Status written = WriteFileAtomically(options.html_file, ReportPage(report));
     if (!written.ok()) {

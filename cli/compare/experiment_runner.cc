@@ -235,9 +235,9 @@ absl::StatusOr<v1::TrialSummary> ExperimentRunner::Conclude(const v1::RunStatus&
   return summary;
 }
 
-absl::StatusOr<bool> ExperimentRunner::TakeUp(const v1::RunStatus& run) {
+absl::StatusOr<bool> ExperimentRunner::ResumeTrial(const v1::RunStatus& run) {
   const bool may = run.state() == v1::RUN_STATE_STOPPED || run.state() == v1::RUN_STATE_FAILED;
-  if (!may || !taken_up_.insert(run.run_id()).second) return false;
+  if (!may || !resumed_.insert(run.run_id()).second) return false;
   v1::ResumeRunRequest request;
   request.set_run_id(run.run_id());
   const auto resumed = Patiently([&] {
@@ -289,7 +289,7 @@ absl::StatusOr<std::vector<v1::TrialSummary>> ExperimentRunner::Run() {
         ++active;
         continue;
       }
-      ASSIGN_OR_RETURN(const bool again, TakeUp(run->second));
+      ASSIGN_OR_RETURN(const bool again, ResumeTrial(run->second));
       if (again) {
         ++active;
         continue;

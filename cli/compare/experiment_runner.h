@@ -50,7 +50,7 @@ class ExperimentRunner {
   absl::StatusOr<SessionVerdict> Session(const v1::RunStatus& run, const std::string& candidate_id,
                                          int session);
   // Resumes a run that stopped or failed, once. False: it cannot be resumed.
-  absl::StatusOr<bool> TakeUp(const v1::RunStatus& run);
+  absl::StatusOr<bool> ResumeTrial(const v1::RunStatus& run);
   absl::Status Start(const PlannedTrial& trial);
   void SayProgress(size_t planned, size_t ended, size_t active, size_t concluded);
 
@@ -58,7 +58,7 @@ class ExperimentRunner {
   const v1::Experiment& experiment_;
   const std::vector<PlannedTrial> trials_;
   const Say say_;
-  std::set<std::string> taken_up_;  // run ids
+  std::set<std::string> resumed_;  // run ids
   std::string said_;
   int unfinished_ = 0;
 };

@@ -322,7 +322,7 @@ absl::StatusOr<v1::WorkerConfig> LocalPair::TryParts(State* state) {
   std::vector<MachinePart> usable;
   std::vector<LocalFinding> lacking;
   std::set<std::string> said;
-  for (const MachinePart& part : PartsOf(LookAtMachine(environment_), binary_folder_)) {
+  for (const MachinePart& part : PartsOf(ExamineMachine(environment_), binary_folder_)) {
     if (!part.missing.empty()) {
       lacking.push_back({false, part.missing, part.fix});
       continue;
@@ -407,7 +407,7 @@ void LocalPair::Describe(State* state) {
           {false, absl::StrCat("the worker takes no jobs: ", worker->report().health().reason()),
            ""});
     }
-    for (const MachinePart& part : PartsOf(LookAtMachine(environment_), binary_folder_)) {
+    for (const MachinePart& part : PartsOf(ExamineMachine(environment_), binary_folder_)) {
       if (!part.missing.empty()) state->findings.push_back({false, part.missing, part.fix});
     }
   }

@@ -51,7 +51,7 @@ class LocalPair {
     std::vector<LocalFinding> findings;
   };
   // Starts what does not run and waits until it can be used. FAILED_PRECONDITION: something here
-  // must be mended, the message says what; UNAVAILABLE: a program does not answer; both end with
+  // must be fixed, the message says what; UNAVAILABLE: a program does not answer; both end with
   // the last lines of its log.
   absl::StatusOr<State> Up(const UpOptions& options);
   // Starts nothing.

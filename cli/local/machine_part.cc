@@ -31,10 +31,10 @@ std::string Field(const google::protobuf::Struct& json, const std::string& name)
   return found == json.fields().end() ? "" : found->second.string_value();
 }
 
-void LookForGpu(const MachineLook& look, MachinePart* part) {
-  if (part->device != v1::DEVICE_CLASS_CUDA || !look.gpus.empty()) return;
-  part->missing = absl::StrCat("there is no GPU",
-                               look.nvcc.empty() ? "" : absl::StrCat("; nvcc is ", look.nvcc));
+void CheckForGpu(const MachineFacts& machine, MachinePart* part) {
+  if (part->device != v1::DEVICE_CLASS_CUDA || !machine.gpus.empty()) return;
+  part->missing = absl::StrCat(
+      "there is no GPU", machine.nvcc.empty() ? "" : absl::StrCat("; nvcc is ", machine.nvcc));
   part->fix = "in a container on a machine with GPUs, start it with them (docker: --gpus all)";
 }
 
@@ -44,19 +44,19 @@ absl::string_view Where(const LanguageFacts& language, v1::DeviceClass device) {
   return device == v1::DEVICE_CLASS_CUDA ? " for GPUs" : " for processors";
 }
 
-void LookForToolkit(const MachineLook& look, const LanguageFacts& language,
-                    const std::string& binary_folder, MachinePart* part) {
+void CheckForToolkit(const MachineFacts& machine, const LanguageFacts& language,
+                     const std::string& binary_folder, MachinePart* part) {
   switch (language.toolkit) {
     case Toolkit::kGxx:
-      if (look.gxx.empty()) part->missing = "there is no g++ on PATH";
+      if (machine.gxx.empty()) part->missing = "there is no g++ on PATH";
       break;
     case Toolkit::kNvcc:
-      if (look.nvcc.empty()) {
-        part->missing = absl::StrCat(absl::StrJoin(look.gpus, ", "), ", but no nvcc");
+      if (machine.nvcc.empty()) {
+        part->missing = absl::StrCat(absl::StrJoin(machine.gpus, ", "), ", but no nvcc");
       }
       break;
     case Toolkit::kPython:
-      if (look.python.empty()) {
+      if (machine.python.empty()) {
         part->missing = "there is no python3 on PATH, and no VIRTUAL_ENV";
       } else if (::access((binary_folder + "/libksearch_python_runner.so").c_str(), R_OK) != 0) {
         part->missing = absl::StrCat(binary_folder, " has no libksearch_python_runner.so");
@@ -74,15 +74,15 @@ void LookForToolkit(const MachineLook& look, const LanguageFacts& language,
 
 }  // namespace
 
-std::vector<MachinePart> PartsOf(const MachineLook& look, const std::string& binary_folder) {
+std::vector<MachinePart> PartsOf(const MachineFacts& machine, const std::string& binary_folder) {
   std::vector<MachinePart> parts;
   for (const LanguageFacts& language : Languages()) {
     for (const v1::DeviceClass device : language.built_for) {
       MachinePart& part = parts.emplace_back();
       part.language = language.id;
       part.device = device;
-      LookForGpu(look, &part);
-      if (part.missing.empty()) LookForToolkit(look, language, binary_folder, &part);
+      CheckForGpu(machine, &part);
+      if (part.missing.empty()) CheckForToolkit(machine, language, binary_folder, &part);
       if (!part.missing.empty()) {
         part.missing = absl::StrCat("no ", language.title, " candidates", Where(language, device),
                                     ": ", part.missing);

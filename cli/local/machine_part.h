@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cli/local/machine_look.h"
+#include "cli/local/machine_facts.h"
 #include "proto/config.pb.h"
 
 namespace ksearch {
@@ -28,7 +28,7 @@ struct MachinePart {
 };
 
 // All of them, in the order in which they are tried. `binary_folder`: of the worker.
-std::vector<MachinePart> PartsOf(const MachineLook& look, const std::string& binary_folder);
+std::vector<MachinePart> PartsOf(const MachineFacts& machine, const std::string& binary_folder);
 
 // A worker that does these parts and no others; without names, places and accounts.
 v1::WorkerConfig WorkerConfigFor(const std::vector<MachinePart>& parts);

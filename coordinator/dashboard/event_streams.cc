@@ -113,7 +113,7 @@ void EventStreams::Loop() {
     const EventFeed::Batch batch = subscription_->Next(kLookInterval);
     MutexLock lock(&mu_);
     HandOut(batch);
-    LookAfter();
+    ReviewListeners();
     if (closing_ || batch.closed) {
       closing_ = true;
       for (const auto& listener : listeners_) listener->stream->Close();
@@ -177,7 +177,7 @@ void EventStreams::HandOut(const EventFeed::Batch& batch) {
 }
 
 // Ends readers whose token is no longer valid, and forgets those that disconnected.
-void EventStreams::LookAfter() {
+void EventStreams::ReviewListeners() {
   const absl::Time now = Clock::Real().SteadyNow();
   const bool beat = now - last_beat_ >= options_.heartbeat;
   if (beat) last_beat_ = now;

@@ -74,7 +74,7 @@ class EventStreams {
   absl::StatusOr<bool> CatchUp(const Reader& reader, int64_t newest, EventStream* stream);
   void Loop();
   void HandOut(const EventFeed::Batch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void LookAfter() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ReviewListeners() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;
   const ReadEvents read_;

@@ -127,15 +127,15 @@ absl::Status SearchRun::Begin() {
   AddEvent(event);
   state_.set_strategy_finished(false);
   state_.set_strategy_failed(false);
-  RETURN_IF_ERROR(TakeUpCalls());
+  RETURN_IF_ERROR(ResumeCalls());
   ASSIGN_OR_RETURN(const StepOutput output, strategy_->Restore(state_.strategy_state()));
   state_.clear_strategy_state();
   RETURN_IF_ERROR(Take(output));
   RETURN_IF_ERROR(Commit());
-  return TakeUpJobs();
+  return ResumeJobs();
 }
 
-absl::Status SearchRun::TakeUpCalls() {
+absl::Status SearchRun::ResumeCalls() {
   ASSIGN_OR_RETURN(const auto calls, parts_.store->ReadUnansweredCalls(run_id_));
   for (const LlmCallRow& call : calls) {
     if (!call.admitted || parts_.models->Knows(call.call_id)) continue;
@@ -153,7 +153,7 @@ absl::Status SearchRun::TakeUpCalls() {
   return absl::OkStatus();
 }
 
-absl::Status SearchRun::TakeUpJobs() {
+absl::Status SearchRun::ResumeJobs() {
   if (HasEnded(status_.state())) return absl::OkStatus();
   ASSIGN_OR_RETURN(const auto jobs, parts_.store->ReadUnfinishedJobs());
   for (const QueuedJob& job : jobs) {

@@ -92,8 +92,8 @@ class SearchRun {
   absl::StatusOr<std::string> Place(const std::string& tag, v1::JobSpec spec);
   // Continues what an earlier process left: sends again, or has admitted again, calls without a
   // reply.
-  absl::Status TakeUpCalls();
-  absl::Status TakeUpJobs();
+  absl::Status ResumeCalls();
+  absl::Status ResumeJobs();
   absl::Status Fold(const Arrival& arrival);
   absl::Status FoldReply(const Arrival& arrival);
   absl::Status FoldResult(const Arrival& arrival);

@@ -102,9 +102,9 @@ std::vector<v1::MemoryGroup> GroupsOf(const std::vector<v1::MeasuredGain>& gains
     Count(gain, /*same_op_type=*/true,
           &groups[{gain.op_type(), gain.architecture(), gain.language()}]);
   }
-  std::vector<v1::MemoryGroup> told;
+  std::vector<v1::MemoryGroup> listed;
   for (auto& [key, tallies] : groups) {
-    v1::MemoryGroup& group = told.emplace_back();
+    v1::MemoryGroup& group = listed.emplace_back();
     group.set_op_type(std::get<0>(key));
     group.set_architecture(std::get<1>(key));
     group.set_language(std::get<2>(key));
@@ -112,7 +112,7 @@ std::vector<v1::MemoryGroup> GroupsOf(const std::vector<v1::MeasuredGain>& gains
       *group.add_priors() = std::move(prior);
     }
   }
-  return told;
+  return listed;
 }
 
 }  // namespace ksearch

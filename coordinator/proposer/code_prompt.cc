@@ -43,7 +43,7 @@ constexpr size_t kMaxLessons = 12;
 
 bool IsRetry(CodePromptKind kind) {
   return kind == CodePromptKind::kDebug || kind == CodePromptKind::kImprove ||
-         kind == CodePromptKind::kMend;
+         kind == CodePromptKind::kRepair;
 }
 
 std::string ActionText(const v1::Node& node, bool paper) {

@@ -32,7 +32,7 @@ Prompt BuildJudgePrompt(const PromptFacts& facts, const JudgePromptContext& cont
 // INVALID_ARGUMENT says what is missing or unknown, in words for the model.
 absl::StatusOr<v1::JudgeVerdict> ParseVerdictReply(absl::string_view reply);
 
-// What the writer of the next program is told about it. Empty without a verdict.
+// What the writer of the next program reads about it. Empty without a verdict.
 std::string VerdictText(const PromptFacts& facts, const std::optional<v1::JudgeVerdict>& verdict);
 
 }  // namespace ksearch

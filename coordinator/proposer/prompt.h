@@ -48,8 +48,8 @@ struct PromptFacts {
   int max_tokens = 96000;
 };
 
-// kMend: the current program passed its screening and was refused by its confirmation.
-enum class CodePromptKind { kActionFromSpec, kActionOnBase, kDebug, kImprove, kMend };
+// kRepair: the current program passed its screening and was refused by its confirmation.
+enum class CodePromptKind { kActionFromSpec, kActionOnBase, kDebug, kImprove, kRepair };
 
 struct CodePromptContext {
   CodePromptKind kind = CodePromptKind::kActionFromSpec;
@@ -59,7 +59,7 @@ struct CodePromptContext {
   std::optional<v1::JobResult> last_result;  // of `current`
   // The program that `current` was built from, if that is known.
   std::optional<v1::JobResult> parent_result;
-  // The confirmation of `current`; always there for kMend.
+  // The confirmation of `current`; always there for kRepair.
   std::optional<v1::ConfirmedProgram> confirmation;
   int attempt = 1;
   int attempts_hint = 5;

@@ -118,14 +118,14 @@ std::string PaperComplaintText(const std::string& complaint) {
   return absl::StrCat(
       "Your previous answer was refused as a whole; nothing of it was applied. "
       "Its faults:\n",
-      QuotedData("faults", complaint), "Answer again, complete, with every fault mended.\n");
+      QuotedData("faults", complaint), "Answer again, complete, with every fault fixed.\n");
 }
 
 std::string ComplaintText(const WorldModelPromptContext& context) {
   if (context.complaint.empty()) return "";
   return absl::StrCat(
       "Your previous answer to this request had faults.\n", QuotedData("faults", context.complaint),
-      QuotedData("your answer", context.refused_reply), "Answer again, with every fault mended.\n");
+      QuotedData("your answer", context.refused_reply), "Answer again, with every fault fixed.\n");
 }
 
 PromptPart Required(std::string name, std::string heading, std::string text, int max_tokens = 0,

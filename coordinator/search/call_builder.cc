@@ -134,14 +134,14 @@ AskModel CallBuilder::Code(const v1::SearchState& state, const v1::CycleState& c
   }
   const std::string& mends = cycle.mends_candidate_id();
   if (!mends.empty() && cycle.last().candidate_id() == mends) {
-    context.kind = CodePromptKind::kMend;
+    context.kind = CodePromptKind::kRepair;
   }
   if (context.kind == CodePromptKind::kDebug || context.kind == CodePromptKind::kImprove ||
-      context.kind == CodePromptKind::kMend) {
+      context.kind == CodePromptKind::kRepair) {
     const v1::ScreenedProgram& current =
         context.kind == CodePromptKind::kImprove ? ImprovedProgram(cycle) : cycle.last();
     context.current = Shown(current);
-    if (context.kind == CodePromptKind::kMend) {
+    if (context.kind == CodePromptKind::kRepair) {
       context.current->score = current.score();
       if (current.has_latency_us()) context.current->latency_us = current.latency_us();
     }
@@ -160,8 +160,8 @@ AskModel CallBuilder::Code(const v1::SearchState& state, const v1::CycleState& c
 
   Prompt prompt = proposer_.code_prompt(FactsAt(state), context);
   std::string purpose = "action";
-  // A mend is labeled as a repair, too, as in recorded replies.
-  if (context.kind == CodePromptKind::kDebug || context.kind == CodePromptKind::kMend) {
+  // Labeled as a repair like the others, as in recorded replies.
+  if (context.kind == CodePromptKind::kDebug || context.kind == CodePromptKind::kRepair) {
     purpose = "debug";
   }
   if (context.kind == CodePromptKind::kImprove) purpose = "improve";

@@ -21,7 +21,7 @@ absl::StatusOr<v1::Sources> ProgramIn(const LlmReply& reply, const ParseCode& pa
 // What a reply says of its program before it begins, in one line of at most 250 bytes.
 std::string IdeaIn(const std::string& reply);
 
-// What a complaint shows of the answer it is about: enough to mend it, not enough to swell the
+// What a complaint shows of the answer it is about: enough to correct it, not enough to swell the
 // saved state. Beginning and end, with a mark between.
 std::string RefusedReply(const std::string& reply);
 

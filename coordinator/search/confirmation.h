@@ -14,7 +14,7 @@ namespace ksearch {
 //
 // Refused is a program that failed, or is suspicious, or is certainly slower than its rival
 // somewhere (MIXED, or WORSE with a held-out workload that is certainly slower): it passed its
-// screening, and must be mended before anything is built on it. One that is sound and merely not
+// screening, and must be repaired before anything is built on it. One that is sound and merely not
 // faster is not refused.
 v1::ConfirmedProgram ReadConfirmation(const Confirmation& confirmation,
                                       const std::vector<std::string>& findings);

@@ -68,7 +68,7 @@ std::optional<v1::ScreenedProgram> EvaluationLog::TakeSeed(const ScreenResult& r
   const v1::Sources sources = SeedSources(config);
   v1::ScreenedProgram program = Record(result.result, CandidateId(sources), sources, 0);
   v1::RunEvent* event = AddEvent(v1::RunEvent::NOTE, absl::StrCat("seed: ", Verdict(program)), out);
-  TellVerdict(program, event);
+  DescribeVerdict(program, event);
   event->set_node_id(rules_.seed_node);
   const std::string screen_tag = state_.seed_tag();
   if (WantsProfile(program, /*shown=*/true)) {
@@ -129,7 +129,7 @@ bool EvaluationLog::TakeMoreSeed(const ScreenResult& result, const v1::RunConfig
     v1::ScreenedProgram program = Record(result.result, CandidateId(sources), sources, 0);
     v1::RunEvent* event =
         AddEvent(v1::RunEvent::NOTE, absl::StrCat("seed ", i + 2, ": ", Verdict(program)), out);
-    TellVerdict(program, event);
+    DescribeVerdict(program, event);
     event->set_node_id(rules_.seed_node);
     if (WantsProfile(program, /*shown=*/true)) {
       out->profiles.push_back(ProfilingOf(program, result.tag));

@@ -83,7 +83,7 @@ absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes,
   return state;
 }
 
-void TakeUpAgain(int rounds, v1::SearchState* state) {
+void ReopenSearch(int rounds, v1::SearchState* state) {
   const bool failed = state->stage() == v1::SearchState::FAILED;
   const bool finished = state->stage() == v1::SearchState::FINISHED;
   if (!failed && !(finished && rounds > state->rounds_at_finish())) return;

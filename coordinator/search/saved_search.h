@@ -28,7 +28,7 @@ absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes,
 
 // Makes a search that failed, or that finished with a budget smaller than `rounds`, go on where it
 // stopped; no effect on any other.
-void TakeUpAgain(int rounds, v1::SearchState* state);
+void ReopenSearch(int rounds, v1::SearchState* state);
 
 // The part of a run's status that the search knows, see SearchStrategy::Describe.
 void DescribeSearch(const v1::SearchState& state, v1::RunStatus* status);

@@ -38,7 +38,7 @@ std::string AtFloorText(const v1::ScreenedProgram& program) {
                          program.candidate_id().substr(0, 12), 100 * program.floor_share());
 }
 
-void TellVerdict(const v1::ScreenedProgram& program, v1::RunEvent* event) {
+void DescribeVerdict(const v1::ScreenedProgram& program, v1::RunEvent* event) {
   event->set_kind(program.passed() ? v1::RunEvent::CANDIDATE_PASSED
                                    : v1::RunEvent::CANDIDATE_FAILED);
   event->set_candidate_id(program.candidate_id());

@@ -23,7 +23,7 @@ v1::RunEvent* AddEvent(v1::RunEvent::Kind kind, absl::string_view text, const v1
 std::string AtFloorText(const v1::ScreenedProgram& program);
 
 // Turns `event` into CANDIDATE_PASSED or CANDIDATE_FAILED.
-void TellVerdict(const v1::ScreenedProgram& program, v1::RunEvent* event);
+void DescribeVerdict(const v1::ScreenedProgram& program, v1::RunEvent* event);
 
 // The programs a run starts from, each once, in the order in which they were given; the first one
 // alone, and the screening of one of them (counted from 0): round 0 of no cycle, node root.

@@ -1,5 +1,5 @@
 // WorldModelStrategy: what confirmations teach. A program that was refused, by an examination too,
-// is withdrawn from wherever the search builds on it, and the node it solved waits for a mend.
+// is withdrawn from wherever the search builds on it, and the node it solved waits for a repair.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -16,9 +16,9 @@
 namespace ksearch {
 namespace {
 
-// A node whose programs were refused so often is closed: its mends do not hold.
+// A node whose programs were refused this often is closed: its repairs do not hold.
 constexpr int kMaxRefusals = 3;
-constexpr double kMendScore = 0.9;
+constexpr double kRepairScore = 0.9;
 
 // With its sources, wherever the state has them.
 std::optional<v1::ScreenedProgram> FindProgram(const v1::SearchState& state,
@@ -39,18 +39,18 @@ std::string RefusalBeginning(const std::string& candidate_id) {
   return absl::StrCat("program ", candidate_id.substr(0, 12));
 }
 
-v1::Node MendOfSeed(const v1::WorldModel& model, const std::string& task, int round) {
+v1::Node RepairOfSeed(const v1::WorldModel& model, const std::string& task, int round) {
   v1::Node node;
   node.set_decision("starting program");
-  node.set_choice("the given program, mended");
+  node.set_choice("the given program, repaired");
   v1::Action* action = node.mutable_action();
-  action->set_title("Mend the given program");
+  action->set_title("Repair the given program");
   action->set_description(
       "Repair what the confirmation of the given program found, and nothing "
       "else.");
   action->set_rationale("Inserted because the given program was refused.");
   action->set_difficulty(2);
-  return UnderRoot(model, "mend_seed", task, round, kMendScore, std::move(node));
+  return UnderRoot(model, "mend_seed", task, round, kRepairScore, std::move(node));
 }
 
 }  // namespace
@@ -113,14 +113,14 @@ void WorldModelStrategy::Withdraw(const std::string& candidate_id,
     if (node_id == kRootId) {
       // The first model of the tree is made with the root alone.
       *state_.mutable_log()->mutable_seed() = program;
-      if (state_.stage() != v1::SearchState::INIT) InsertMendOfSeed(out);
+      if (state_.stage() != v1::SearchState::INIT) InsertRepairOfSeed(out);
       continue;
     }
     const bool closed = FindNode(*model, node_id)->closed_too_hard();
     v1::RunEvent* event =
         AddEvent(closed ? v1::RunEvent::NODE_TOO_HARD : v1::RunEvent::NOTE,
                  absl::StrCat(closed ? "closed: its program was again "
-                                     : "open again, to be mended: its program was ",
+                                     : "open again, to be repaired: its program was ",
                               refusal),
                  out);
     event->set_node_id(node_id);
@@ -143,8 +143,8 @@ void WorldModelStrategy::Withdraw(const std::string& candidate_id,
       cycle.mutable_progress()->set_best_score(-1);
     }
     if (is_best || is_profiled || is_examined) {
-      // The cycle goes on from it: what comes next is to mend it, with as many attempts again. The
-      // count of refusals ends what cannot be mended.
+      // The cycle continues from it: the next step is to repair it, with as many attempts again.
+      // The count of refusals ends what cannot be repaired.
       cycle.mutable_progress()->set_not_better(0);
       cycle.mutable_progress()->set_below_base(0);
       *cycle.mutable_last() = program;
@@ -162,12 +162,12 @@ void WorldModelStrategy::Withdraw(const std::string& candidate_id,
   }
 }
 
-void WorldModelStrategy::InsertMendOfSeed(StepOutput* out) {
+void WorldModelStrategy::InsertRepairOfSeed(StepOutput* out) {
   const std::string& seed_id = state_.log().seed().candidate_id();
   if (!log().IsRefused(seed_id)) return;
   v1::WorldModel* model = state_.mutable_world_model();
   const v1::Node* node =
-      AppendNode(model, MendOfSeed(*model, settings_.task, state_.rounds_started()));
+      AppendNode(model, RepairOfSeed(*model, settings_.task, state_.rounds_started()));
   const std::string node_id = node->node_id();
   const std::string refusal = RefusalLine(*log().ConfirmationOf(seed_id));
   AddLesson(model, node_id, absl::StrCat("the given program was ", refusal));
@@ -189,7 +189,7 @@ void WorldModelStrategy::Rebase(v1::CycleState* cycle) {
   }
 }
 
-const v1::Node* WorldModelStrategy::NodeToMend() const {
+const v1::Node* WorldModelStrategy::NodeToRepair() const {
   const std::vector<std::string> in_flight = NodesInFlight();
   const v1::Node* chosen = nullptr;
   double best = 0;
@@ -199,7 +199,7 @@ const v1::Node* WorldModelStrategy::NodeToMend() const {
   std::sort(ids.begin(), ids.end());
   for (const std::string& node_id : ids) {
     const v1::Node* node = FindNode(state_.world_model(), node_id);
-    // A mend that failed takes its turn with the other intents.
+    // A repair that failed takes its turn with the other intents.
     if (node == nullptr || !IsOpenAction(state_.world_model(), *node) ||
         node->too_hard_count() > 0 ||
         std::find(in_flight.begin(), in_flight.end(), node_id) != in_flight.end()) {
@@ -213,7 +213,7 @@ const v1::Node* WorldModelStrategy::NodeToMend() const {
   return chosen;
 }
 
-void WorldModelStrategy::BeginMend(v1::CycleState* cycle) {
+void WorldModelStrategy::BeginRepair(v1::CycleState* cycle) {
   const auto program = state_.to_mend().find(cycle->node_id());
   if (program == state_.to_mend().end()) return;
   cycle->set_mends_candidate_id(program->second.candidate_id());

@@ -49,7 +49,7 @@ void WorldModelStrategy::EndAttempt(const v1::ScreenedProgram* program, const st
   cycle->clear_awaited_sources();
   cycle->clear_asked_again();
   AttemptOutcome outcome;
-  // Asked for before the cycle's best was refused: the mend comes next, whatever the window says.
+  // Asked for before the cycle's best was refused: the repair comes next, whatever the window says.
   const bool overtaken = WasJustRefused(*cycle) && (program == nullptr || !program->passed());
   if (program != nullptr) {
     outcome = {program->passed(), program->score()};

@@ -123,7 +123,7 @@ bool WorldModelStrategy::TakeSolution(const ScreenResult& result, StepOutput* ou
   const v1::ScreenedProgram program =
       log().Record(result.result, CandidateId(given.sources()), given.sources(), /*round=*/0);
   v1::RunEvent* event = AddEvent(v1::RunEvent::NOTE, Verdict(program), out);
-  TellVerdict(program, event);
+  DescribeVerdict(program, event);
   event->set_node_id(given.parent_id());
   if (!program.passed()) return true;
   v1::WorldModel* model = state_.mutable_world_model();

@@ -116,7 +116,7 @@ void WorldModelStrategy::FoldInit(const absl::StatusOr<v1::EditScript>& script, 
   policy_->CompleteFirstTree(context_.task, state_.mutable_world_model());
   state_.clear_init_complaint();
   state_.set_stage(v1::SearchState::CYCLING);
-  InsertMendOfSeed(out);
+  InsertRepairOfSeed(out);
   InsertGivenPrograms(out);
   AddEvent(v1::RunEvent::WORLD_MODEL_READY,
            absl::StrCat(state_.world_model().nodes_size(), " nodes, ",
@@ -232,7 +232,7 @@ StepOutput WorldModelStrategy::OnScreened(const ScreenResult& result) {
       if (result.tag.empty() || cycle.screen_tag() != result.tag) continue;
       const v1::ScreenedProgram program = log().Record(result.result, cycle.awaited_candidate_id(),
                                                        cycle.awaited_sources(), cycle.round());
-      TellVerdict(program, AddEvent(v1::RunEvent::NOTE, Verdict(program), cycle, &out));
+      DescribeVerdict(program, AddEvent(v1::RunEvent::NOTE, Verdict(program), cycle, &out));
       const bool lesson = !program.passed() && !IsInfrastructureOutcome(result.result.outcome());
       if (BeginExamination(program, result.tag, &cycle, &out)) break;
       TakeExamined(program, result.tag, lesson ? OutcomeLine(result.result) : "", &cycle, &out);
@@ -251,7 +251,7 @@ void WorldModelStrategy::SettleSeed(v1::ScreenedProgram program, StepOutput* out
       saved_solutions_.Restart();
       policy_->NoteProgram(state_.log().seed(), &state_);
       state_.set_stage(v1::SearchState::CYCLING);
-      InsertMendOfSeed(out);
+      InsertRepairOfSeed(out);
       AddEvent(v1::RunEvent::WORLD_MODEL_READY,
                absl::StrCat("the tree of run ", context_.config.initial_tree().run_id(), ": ",
                             state_.world_model().nodes_size(), " nodes, ",
@@ -440,7 +440,7 @@ bool WorldModelStrategy::StartCycle(StepOutput* out) {
   }
   if (!free_slot || (policy_->WaitsForIntents() && state_.proposing())) return false;
 
-  const v1::Node* node = NodeToMend();
+  const v1::Node* node = NodeToRepair();
   if (node == nullptr) {
     node = SelectNode(state_.world_model(), settings_.selection, NodesInFlight());
   }
@@ -458,7 +458,7 @@ bool WorldModelStrategy::StartCycle(StepOutput* out) {
   cycle->set_base_candidate_id(parent->solution().candidate_id());
   *cycle->mutable_progress() =
       NewCycleProgress(IsSolved(*parent) ? parent->solution().score() : -1);
-  BeginMend(cycle);
+  BeginRepair(cycle);
   state_.mutable_world_model()->set_active_node_id(node->node_id());
   BeginAttempt(cycle);
   AddEvent(v1::RunEvent::CYCLE_STARTED,
@@ -514,7 +514,7 @@ absl::StatusOr<StepOutput> WorldModelStrategy::Restore(const std::string& state)
   revision_in_state_ = had_tree ? state_.world_model().revision() : kNoRevision;
   saved_.Restart();
   saved_solutions_.Restart();
-  TakeUpAgain(settings_.rounds, &state_);
+  ReopenSearch(settings_.rounds, &state_);
   StepOutput out;
   Advance(&out);
   return out;

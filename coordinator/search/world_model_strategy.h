@@ -24,7 +24,7 @@ namespace ksearch {
 // once, refuses invalid edits, closes intents that keep failing, evaluates no program twice, and
 // asks for new intents while others are worked on. A program that its confirmation refused is no
 // base and no solution any more: its node is open again, and its next cycle, which goes before all
-// others, starts by mending it. Rounds started never exceed config.rounds. All state is one
+// others, starts by repairing it. Rounds started never exceed config.rounds. All state is one
 // v1::SearchState; every input changes it, then Advance asks for whatever it lacks, so that a
 // restored state goes on exactly.
 class WorldModelStrategy : public SearchStrategy {
@@ -95,17 +95,17 @@ class WorldModelStrategy : public SearchStrategy {
   // search builds on.
   void Withdraw(const std::string& candidate_id, const v1::ConfirmedProgram& confirmed,
                 StepOutput* out);
-  // If the seed was refused: a node of its own for its mend.
-  void InsertMendOfSeed(StepOutput* out);
+  // If the seed was refused: a node of its own for its repair.
+  void InsertRepairOfSeed(StepOutput* out);
   // Gives the cycle the nearest program above it that still stands, or none.
   void Rebase(v1::CycleState* cycle);
-  // The node whose refused program is to be mended next; null if none waits.
-  const v1::Node* NodeToMend() const;
+  // The node whose refused program is to be repaired next; null if none waits.
+  const v1::Node* NodeToRepair() const;
   // No attempt has ended since the cycle's best was refused: the one under way was asked for
   // before.
   static bool WasJustRefused(const v1::CycleState& cycle);
-  // A cycle on a node that waits for a mend begins with the refused program.
-  void BeginMend(v1::CycleState* cycle);
+  // A cycle on a node that waits for a repair begins with the refused program.
+  void BeginRepair(v1::CycleState* cycle);
 
   // Output: asks for everything that is wanted and not under way.
   void Advance(StepOutput* out);

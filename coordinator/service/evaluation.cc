@@ -80,7 +80,7 @@ v1::JobSpec JobOfKind(const JobSpecs& specs, const v1::EvaluateRequest& request)
 
 }  // namespace
 
-std::string NobodyReason(const v1::JobSpec& spec) {
+std::string NoWorkerReason(const v1::JobSpec& spec) {
   const bool build = TakesNoDevice(spec.kind());
   std::set<std::string> others;
   for (const int language : RequirementOf(spec).languages) {
@@ -97,8 +97,8 @@ std::string NobodyReason(const v1::JobSpec& spec) {
                       spec.platform().ByteSizeLong() == 0 ? "" : PlatformText(spec.platform()));
 }
 
-std::string NobodyFor(const v1::JobSpec& spec) {
-  return absl::StrCat(NobodyReason(spec), kStartWorkerAdvice);
+std::string NoWorkerText(const v1::JobSpec& spec) {
+  return absl::StrCat(NoWorkerReason(spec), kStartWorkerAdvice);
 }
 
 absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,

@@ -22,9 +22,9 @@ std::optional<v1::JobSpec> ProfileJob(const v1::Task& task, const v1::EvaluateRe
                                       const v1::JobResult& result);
 
 // What to say when no connected worker can take the job: what it would need.
-std::string NobodyReason(const v1::JobSpec& spec);
+std::string NoWorkerReason(const v1::JobSpec& spec);
 // The same, and what to do.
-std::string NobodyFor(const v1::JobSpec& spec);
+std::string NoWorkerText(const v1::JobSpec& spec);
 
 }  // namespace ksearch
 

@@ -39,7 +39,7 @@ absl::Status SearchService::Watch(grpc::ServerContext* context, const v1::WatchR
     return writer->Write(reply);
   };
   for (bool first = true, behind = true; !context->IsCancelled();) {
-    RETURN_IF_ERROR(MayGoOn(*context));
+    RETURN_IF_ERROR(CheckStillServed(*context));
     if (behind) {
       // Reads the status before the events: if it has ended, all its events are there.
       ASSIGN_OR_RETURN(*reply.mutable_status(), parts_.store->ReadRunStatus(run_id));
@@ -94,7 +94,7 @@ absl::Status SearchService::Follow(grpc::ServerContext* context,
   bool behind = !request.without_runs() && after < newest;
   bool missed = false;
   while (!context->IsCancelled()) {
-    RETURN_IF_ERROR(MayGoOn(*context));
+    RETURN_IF_ERROR(CheckStillServed(*context));
     if (behind) {
       ASSIGN_OR_RETURN(auto entries, parts_.store->ReadAllEvents(after, kEventsPerRead));
       for (v1::FeedEntry& entry : entries) {

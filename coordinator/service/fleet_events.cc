@@ -7,7 +7,7 @@ namespace ksearch {
 namespace {
 
 // The reasons by device; "": all devices of the worker.
-std::map<std::string, std::string> SickDevices(const v1::DeviceHealth& health) {
+std::map<std::string, std::string> UnhealthyDevices(const v1::DeviceHealth& health) {
   std::map<std::string, std::string> sick;
   for (const v1::SickDevice& device : health.sick_devices()) {
     sick[device.device_id()] = device.reason();
@@ -33,8 +33,8 @@ std::vector<v1::FleetEvent> ReportedEvents(const v1::WorkerReport& before,
     event.set_kind(v1::FleetEvent::WORKER_DRAINING);
     event.set_text(now.leaving_because());
   }
-  std::map<std::string, std::string> sick_before = SickDevices(before.health());
-  std::map<std::string, std::string> sick = SickDevices(now.health());
+  std::map<std::string, std::string> sick_before = UnhealthyDevices(before.health());
+  std::map<std::string, std::string> sick = UnhealthyDevices(now.health());
   if (before.has_health() && !before.health().healthy()) sick_before[""] = before.health().reason();
   if (now.has_health() && !now.health().healthy()) sick[""] = now.health().reason();
   for (const auto& [device_id, reason] : sick) {

@@ -23,7 +23,7 @@ absl::StatusOr<v1::JobSpec> SearchService::Place(
     const std::function<void(const std::string&)>& progress) {
   int64_t seen = 0;
   for (bool first = true; !context->IsCancelled(); first = false) {
-    RETURN_IF_ERROR(MayGoOn(*context));
+    RETURN_IF_ERROR(CheckStillServed(*context));
     const std::vector<v1::Platform> connected = parts_.workers->PlatformsFor(spec);
     std::vector<v1::Platform> platforms = connected;
     if (connected.empty()) {
@@ -43,7 +43,8 @@ absl::StatusOr<v1::JobSpec> SearchService::Place(
       SetPlatform(connected[0], &placed);
       return placed;
     }
-    if (Clock::Real().SteadyNow() >= give_up) return absl::FailedPreconditionError(NobodyFor(spec));
+    if (Clock::Real().SteadyNow() >= give_up)
+      return absl::FailedPreconditionError(NoWorkerText(spec));
     parts_.workers->NoteWanted(spec, absl::StrCat("evaluation ", JobId(spec)));
     if (first) progress("waiting for a worker");
     seen = parts_.results->Wait(seen, kPollInterval);

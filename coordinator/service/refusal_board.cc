@@ -35,12 +35,12 @@ std::optional<v1::FleetEvent> RefusalBoard::Note(absl::string_view worker_name,
         [](const auto& a, const auto& b) { return a.second.last_seen < b.second.last_seen; }));
   }
   Refusal& refusal = refusals_[key];
-  const bool tell = refusal.times == 0 || now - refusal.last_told >= kTellEvery;
+  const bool tell = refusal.times == 0 || now - refusal.last_logged >= kTellEvery;
   ++refusal.times;
   refusal.last_at = clock_.Now();
   refusal.last_seen = now;
   if (!tell) return std::nullopt;
-  refusal.last_told = now;
+  refusal.last_logged = now;
   v1::FleetEvent event;
   event.set_kind(v1::FleetEvent::WORKER_REFUSED);
   event.set_worker_name(key.first);

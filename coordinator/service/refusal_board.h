@@ -30,9 +30,9 @@ class RefusalBoard {
  private:
   struct Refusal {
     int times = 0;
-    absl::Time last_at;    // wall clock
-    absl::Time last_seen;  // steady
-    absl::Time last_told;  // steady
+    absl::Time last_at;      // wall clock
+    absl::Time last_seen;    // steady
+    absl::Time last_logged;  // steady
   };
   void ForgetOld(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 

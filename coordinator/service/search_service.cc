@@ -66,7 +66,7 @@ grpc::Status Answer(absl::StatusOr<Reply> answer, Reply* reply) {
 
 }  // namespace
 
-absl::Status SearchService::MayGoOn(const grpc::ServerContext& context) const {
+absl::Status SearchService::CheckStillServed(const grpc::ServerContext& context) const {
   if (closing_) return absl::UnavailableError("the coordinator is shutting down");
   if (parts_.access == nullptr) return absl::OkStatus();
   return CallerOf(*parts_.access, context).status();
@@ -81,12 +81,12 @@ absl::Status SearchService::AwaitWorker(const grpc::ServerContext& context,
   const absl::Time give_up = clock.SteadyNow() + FromProto(request.wait_for_workers());
   int64_t seen = 0;
   while (!parts_.workers->CanPlace(*spec)) {
-    RETURN_IF_ERROR(MayGoOn(context));
+    RETURN_IF_ERROR(CheckStillServed(context));
     if (context.IsCancelled()) return absl::CancelledError("the caller went away");
     parts_.workers->NoteWanted(*spec, absl::StrCat("start ", request.request_id()));
     if (clock.SteadyNow() >= give_up) {
       return absl::FailedPreconditionError(
-          absl::StrCat(NobodyFor(*spec),
+          absl::StrCat(NoWorkerText(*spec),
                        ". No model was asked. --wait-for-workers 10m waits for one, "
                        "--without-workers starts the run anyway"));
     }
@@ -400,7 +400,7 @@ absl::StatusOr<v1::JobResult> SearchService::Await(
   int64_t seen = 0;
   std::string said;
   while (!context->IsCancelled()) {
-    RETURN_IF_ERROR(MayGoOn(*context));
+    RETURN_IF_ERROR(CheckStillServed(*context));
     ASSIGN_OR_RETURN(const auto result, parts_.store->ReadResult(job_id));
     if (result.has_value()) return *result;
     if (!submitted) {
@@ -411,7 +411,7 @@ absl::StatusOr<v1::JobResult> SearchService::Await(
         parts_.workers->Submit(job_id, spec, 0);
         submitted = true;
       } else if (clock.SteadyNow() >= give_up) {
-        return absl::FailedPreconditionError(NobodyFor(spec));
+        return absl::FailedPreconditionError(NoWorkerText(spec));
       } else {
         parts_.workers->NoteWanted(spec, absl::StrCat("job ", job_id));
       }

@@ -149,7 +149,7 @@ class SearchService final : public v1::SearchService::Service {
   }
   // Whether a stream may continue: UNAVAILABLE when shutting down, UNAUTHENTICATED when the
   // caller's token has ended.
-  absl::Status MayGoOn(const grpc::ServerContext& context) const;
+  absl::Status CheckStillServed(const grpc::ServerContext& context) const;
   // Returns once a connected worker can judge the run's candidates, if the request asks for one.
   absl::Status AwaitWorker(const grpc::ServerContext& context, const v1::StartRunRequest& request);
   absl::Status Watch(grpc::ServerContext* context, const v1::WatchRunRequest& request,

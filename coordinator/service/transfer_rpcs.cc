@@ -86,7 +86,8 @@ grpc::Status SearchService::Backup(grpc::ServerContext* context, const v1::Backu
     RETURN_IF_ERROR(CheckHasRoom(parts_.archives));
     ASSIGN_OR_RETURN(const auto copy, parts_.archives->MakeBackup());
     return SendFile(
-        copy->path(), [&] { return MayGoOn(*context); }, [](const v1::TransferEnd&) {}, writer);
+        copy->path(), [&] { return CheckStillServed(*context); }, [](const v1::TransferEnd&) {},
+        writer);
   };
   return ToGrpc(send());
 }
@@ -108,7 +109,7 @@ grpc::Status SearchService::ArchiveRuns(grpc::ServerContext* context,
     if (!writer->Write(first)) return absl::CancelledError("the caller went away");
     if (archive.copy == nullptr) return absl::OkStatus();
     return SendFile(
-        archive.copy->path(), [&] { return MayGoOn(*context); },
+        archive.copy->path(), [&] { return CheckStillServed(*context); },
         [&](const v1::TransferEnd& end) {
           parts_.archives->Remember(std::move(archive.plan), end.sha256());
         },

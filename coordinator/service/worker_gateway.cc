@@ -458,18 +458,18 @@ void WorkerGateway::Apply(SchedulerEffects effects, std::vector<GivenUp>* given_
     for (GivenUp& job : effects.faulty_task_jobs) given_up->push_back(std::move(job));
     for (std::string& id : effects.workers_to_wake) to_wake.push_back(std::move(id));
     effects = {};
-    bool told = false;
-    while (!told && !to_wake.empty()) {
+    bool sent = false;
+    while (!sent && !to_wake.empty()) {
       const std::string worker_id = std::move(to_wake.back());
       to_wake.pop_back();
       const auto it = workers_.find(worker_id);
       if (it == workers_.end() || it->second.link == nullptr) continue;
       v1::WorkerDown down;
-      told = scheduler_->Poll(worker_id, clock_->SteadyNow(), &down, &effects);
-      if (told) it->second.link->Send(down);
+      sent = scheduler_->Poll(worker_id, clock_->SteadyNow(), &down, &effects);
+      if (sent) it->second.link->Send(down);
     }
     // A worker that gets no message may still have left jobs to idler ones.
-    if (!told && effects.workers_to_wake.empty()) return;
+    if (!sent && effects.workers_to_wake.empty()) return;
   }
 }
 

@@ -28,7 +28,7 @@
 #include "coordinator/service/wanted_workers.h"
 #include "coordinator/service/work_thread.h"
 #include "coordinator/store/store.h"
-#include "coordinator/views/fleet_look.h"
+#include "coordinator/views/fleet_facts.h"
 #include "proto/search_service.pb.h"
 #include "proto/worker_service.pb.h"
 
@@ -64,7 +64,7 @@ struct WorkerIdentity {
 // Where jobs go to be done: joins the scheduler, the store and the workers' sessions. Knows nothing
 // of gRPC. Attempts, results and WORKER_LOST endings are written to the store; jobs must be there
 // before Submit. Thread-safe; no method blocks on the store.
-class WorkerGateway : public FleetLook {
+class WorkerGateway : public FleetFacts {
  public:
   struct Options {
     JobScheduler::Options scheduler;  // an empty epoch is filled with random digits

@@ -90,7 +90,7 @@ absl::Status Choose(Database& database, const RunChoice& choice, ArchivePlan* pl
     const bool ended = HasEnded(status.state());
     const bool old = ended && select.TimeAt(2) < choice.ended_before;
     if (named.contains(id)) {
-      RETURN_IF_ERROR(CheckMayGo(id, status.state(), kept));
+      RETURN_IF_ERROR(CheckRemovable(id, status.state(), kept));
     } else if (old && id == kept) {
       plan->contents.set_left_out(id);
       continue;

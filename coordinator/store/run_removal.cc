@@ -96,7 +96,8 @@ absl::StatusOr<std::string> RunOfNewestEvent(Database& database) {
   return ReadText(database, "SELECT run_id FROM events ORDER BY rowid DESC LIMIT 1");
 }
 
-absl::Status CheckMayGo(const std::string& run_id, v1::RunState state, const std::string& kept) {
+absl::Status CheckRemovable(const std::string& run_id, v1::RunState state,
+                            const std::string& kept) {
   if (!HasEnded(state)) {
     return absl::FailedPreconditionError(absl::StrCat(
         "run ", run_id, " has not ended; stop it first with `ksearch stop ", run_id, "`"));
@@ -121,7 +122,7 @@ absl::StatusOr<bool> RemoveEndedRun(Database& database, const std::string& run_i
     v1::RunStatus status;
     RETURN_IF_ERROR(select.ProtoAt(0, &status));
     ASSIGN_OR_RETURN(const std::string kept, RunOfNewestEvent(database));
-    RETURN_IF_ERROR(CheckMayGo(run_id, status.state(), kept));
+    RETURN_IF_ERROR(CheckRemovable(run_id, status.state(), kept));
     if (select.IntAt(1) != last_event_seq) {
       return absl::FailedPreconditionError(
           absl::StrCat("run ", run_id, " has gone on since it was archived; make another archive"));

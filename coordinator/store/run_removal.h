@@ -39,7 +39,7 @@ absl::Status CheckIsKept(Database& database);
 // Empty: there is no event.
 absl::StatusOr<std::string> RunOfNewestEvent(Database& database);
 // FAILED_PRECONDITION: the run has not ended, or is `kept` for its event.
-absl::Status CheckMayGo(const std::string& run_id, v1::RunState state, const std::string& kept);
+absl::Status CheckRemovable(const std::string& run_id, v1::RunState state, const std::string& kept);
 // Into temp.gone_jobs: those that the runs of temp.gone_runs asked for and nobody else did.
 absl::Status FindGoneJobs(Database& database);
 

@@ -333,7 +333,7 @@ absl::StatusOr<std::string> SqliteStore::CreateRun(const RunRow& run) {
 absl::Status SqliteStore::CommitStep(const StepCommit& step) {
   const absl::Time now = clock_.Now();
   std::vector<std::string> arrived;
-  std::vector<v1::FeedEntry> told;
+  std::vector<v1::FeedEntry> entries;
   std::optional<PiecedState> pieced;
   std::optional<world_model_rows::Parts> tree;
   return writer_.Run(
@@ -342,7 +342,7 @@ absl::Status SqliteStore::CommitStep(const StepCommit& step) {
         // Not cached until the commit: after a failure the next step reads what is stored.
         pieced = Take(step.run_id, &pieced_);
         ASSIGN_OR_RETURN(const int64_t last_seq, run_rows::Advance(database, step, now, &pieced));
-        ASSIGN_OR_RETURN(told, event_rows::Insert(database, step, last_seq, now));
+        ASSIGN_OR_RETURN(entries, event_rows::Insert(database, step, last_seq, now));
         if (step.world_model != nullptr) {
           tree = Take(step.run_id, &trees_);
           RETURN_IF_ERROR(
@@ -380,7 +380,7 @@ absl::Status SqliteStore::CommitStep(const StepCommit& step) {
         if (tree.has_value() && goes_on) trees_[step.run_id] = *std::move(tree);
         if (!goes_on) trees_.erase(step.run_id);
         Notify(arrived);
-        if (event_listener_ && !told.empty()) event_listener_(told);
+        if (event_listener_ && !entries.empty()) event_listener_(entries);
       });
 }
 

@@ -45,7 +45,7 @@ absl::StatusOr<std::string> InOneFile(const v1::Definition& definition, v1::Devi
   return text;
 }
 
-// A Python literal with this text: readable if its quotes allow it.
+// This text as a Python literal, in readable form if its quotes allow that.
 std::string PythonLiteral(const std::string& text) {
   if (absl::StrContains(text, "'''") || absl::EndsWith(text, "\\") || absl::EndsWith(text, "'")) {
     return absl::StrCat("bytes.fromhex(\"", absl::BytesToHexString(text), "\").decode(\"utf-8\")");

@@ -8,11 +8,11 @@
 
 namespace ksearch {
 
-// A program with a task's own entry as the beginning of one file in Python that stands by itself:
-// it defines _ksearch_program(), which returns a function of axes, inputs and outputs, each a list
-// in the definition's order, that returns the outputs. The text of a program in CUDA or C++ stands
-// in the file and is built by torch.utils.cpp_extension when the function is made.
-// INVALID_ARGUMENT: a program of several files, or in a language that is not known.
+// Wraps a program that has a task's own entry into the beginning of one self-contained Python file.
+// The file defines _ksearch_program(), which returns a function that takes axes, inputs and
+// outputs, each as a list in the definition's order, and returns the outputs. The file contains the
+// text of a CUDA or C++ program; torch.utils.cpp_extension builds it when the function is made.
+// INVALID_ARGUMENT: the program has several files, or its language is unknown.
 absl::StatusOr<std::string> CallableProgram(const v1::Definition& definition,
                                             const v1::Sources& program);
 

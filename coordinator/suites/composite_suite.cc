@@ -84,7 +84,7 @@ class CompositeSuite final : public TaskSuite {
     }
     absl::StatusOr<v1::Task> task = unnamed_->Load(name);
     if (named_.empty() || !absl::IsNotFound(task.status())) return task;
-    // Somebody may have left the suite's name out.
+    // The user may have left out the suite's name.
     std::vector<std::string> names;
     for (const v1::TaskSummary& summary : List()) {
       if (!summary.suite().empty()) names.push_back(summary.name());

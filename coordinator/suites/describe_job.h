@@ -11,16 +11,16 @@
 
 namespace ksearch {
 
-// The job that has a worker run `program` once (JOB_KIND_DESCRIBE), and the empty task that it is
-// of. Named by the program and the kind of device: on any platform, and again when a file of the
-// problem changes.
+// The job that has a worker run `program` once (JOB_KIND_DESCRIBE), and the empty task that it
+// belongs to. The program and the kind of device decide its id, so that a result holds on every
+// platform, and a changed file of the problem makes a new job.
 struct DescribeJob {
   v1::Task task;
   v1::JobSpec spec;
 };
 DescribeJob MakeDescribeJob(const ProblemProgram& program);
 
-// What workers have said of problems so far. Thread-safe.
+// The descriptions of problems that workers have sent so far. Thread-safe.
 class Descriptions {
  public:
   virtual ~Descriptions() = default;

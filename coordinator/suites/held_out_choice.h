@@ -5,9 +5,9 @@
 
 namespace ksearch {
 
-// Marks workloads of a task whose suite holds none out: every fifth in their order, beginning with
-// the third, or the last of two to four. Where there is only one, it is added once more, as
-// "<uuid>_held_out", with contents of its own.
+// Chooses held-out workloads for a task whose suite has none: every fifth one, beginning with the
+// third, or the last one of two to four. A single workload is added a second time as
+// "<uuid>_held_out", with its own inputs.
 void ChooseHeldOut(v1::Task* task);
 
 }  // namespace ksearch

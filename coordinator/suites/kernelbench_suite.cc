@@ -40,19 +40,19 @@ namespace fs = std::filesystem;
 constexpr char kReferenceClass[] = "Model";
 constexpr char kEagerBaseline[] = "eager";
 constexpr char kCompiledBaseline[] = "torch.compile";
-// Tags, by which lists can be asked for.
+// Tags, by which users can filter lists of tasks.
 constexpr char kDegenerateTag[] = "degenerate";
 constexpr char kUntestedTag[] = "admission-untested";
-// What problems fetch models and configurations with.
+// Packages with which problems download models and configurations.
 constexpr char kFromHub[] = "from_pretrained(";
-// As upstream's scripts ask for.
+// The same number as in upstream's scripts.
 constexpr int kTrials = 5;
 constexpr SuiteWords kWords = {"KernelBench's", "correct", "incorrect", "not compiled",
                                "runtime error", "timeout", kTrials};
 
 constexpr Evaluator kEvaluator = Evaluator::kKernelBench;
 
-// How all problems of a suite are posed and timed.
+// How the problems of a suite are stated and timed.
 struct Settings {
   const ModulePrecision* precision = nullptr;
   bool compiled_baseline = false;
@@ -82,7 +82,7 @@ struct Problem {
   std::string name() const { return absl::StrCat("l", level, "/", number); }
 };
 
-// What "<number>_<Name>.py" says; false for other files.
+// Reads "<number>_<Name>.py"; false for other file names.
 bool ReadFileName(const std::string& file, Problem* problem) {
   absl::string_view name = file;
   const size_t bar = name.find('_');

@@ -8,7 +8,7 @@
 
 namespace ksearch {
 
-// In which floating type a problem is posed: the precision of KernelBench's runs.
+// The floating-point type of a problem: the precision of KernelBench's runs.
 struct ModulePrecision {
   absl::string_view name;                   // as users write it, "bf16"
   v1::DType dtype = v1::DTYPE_UNSPECIFIED;  // torch has it under the same name

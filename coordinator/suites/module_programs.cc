@@ -56,7 +56,7 @@ std::string TupleText(const std::vector<int64_t>& extents) {
   return text + ")";
 }
 
-// What a tensor holds: [("fc.weight", (10, 20, ), 0), ...]. Paths have letters, digits, '_', '.'.
+// The parts of a tensor: [("fc.weight", (10, 20, ), 0), ...]. Paths have letters, digits, '_', '.'.
 std::string PackText(const DescribedTensor& tensor) {
   if (tensor.parts.empty()) {
     return absl::StrCat("[(\"", tensor.path, "\", ", TupleText(tensor.shape), ", 0)]");
@@ -75,7 +75,7 @@ std::string PacksText(const std::vector<DescribedTensor>& tensors) {
   return text + "]";
 }
 
-// [("p_w", 128 or None, [...]), ...]: None where a tensor holds no others.
+// [("p_w", 128 or None, [...]), ...]: None for a tensor without parts.
 std::string NamedPacksText(const ProblemDescription& problem) {
   std::string text = "[";
   for (const auto* group : {&problem.parameters, &problem.buffers}) {

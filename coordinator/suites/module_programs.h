@@ -11,8 +11,8 @@
 
 namespace ksearch {
 
-// Programs around a problem that is made of an nn.Module: a file in Python with Model, get_inputs
-// and get_init_inputs.
+// Programs for a problem that consists of an nn.Module: a Python file with Model, get_inputs and
+// get_init_inputs.
 
 // What a worker runs to describe the problem (JOB_KIND_DESCRIBE).
 v1::Sources DescribingProgram(absl::string_view problem, const ModulePrecision& precision);
@@ -20,14 +20,15 @@ v1::Sources DescribingProgram(absl::string_view problem, const ModulePrecision& 
 // How a program of a problem calls its module.
 struct ModuleCall {
   absl::string_view class_name;
-  // The module may write into its inputs, so that it gets copies; and the program has make_inputs
-  // if the problem's values are made.
+  // The module may write into its inputs, so it gets copies; the program has make_inputs if the
+  // problem's own functions make the values.
   bool reference = false;
   bool compiled = false;  // through torch.compile
 };
 
-// What stands behind a text that defines the class: a function `run` with the task's inputs, then
-// parameters and buffers, as arguments. It makes the module once, gives it these, and calls it.
+// The text that follows the definition of the class: a function `run` whose arguments are the
+// task's inputs, then parameters and buffers. It constructs the module once, sets these, and calls
+// it.
 std::string ModuleEntry(const ModuleCall& call, const ProblemDescription& problem,
                         const ModulePrecision& precision);
 

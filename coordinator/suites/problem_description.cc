@@ -28,7 +28,7 @@ constexpr int64_t kMaxHexBytes = 256 << 10;
 constexpr size_t kMaxRank = 8;
 constexpr int64_t kMaxExtent = int64_t{1} << 40;
 constexpr double kMaxNumber = 1e30;
-// Values scaled by less are 0 in every type, which leaves only the offset.
+// Values with a smaller scale are 0 in every type, so that only the offset remains.
 constexpr double kVanishing = 1e-300;
 constexpr char kWorkload[] = "official";
 

@@ -11,7 +11,7 @@
 
 namespace ksearch {
 
-// One of several parameters or buffers that lie in one tensor.
+// One of several parameters or buffers that share one tensor.
 struct PackedPart {
   std::string path;  // within its module
   std::vector<int64_t> shape;
@@ -25,8 +25,8 @@ struct DescribedTensor {
   v1::DType dtype = v1::DTYPE_UNSPECIFIED;
   bool scalar = false;
   std::vector<int64_t> shape;
-  v1::InputRecipe recipe;  // not of outputs
-  // The others that a tensor with one dimension holds, in their order; then there is no `path`.
+  v1::InputRecipe recipe;  // inputs only
+  // What a tensor with one dimension is made up of, in order; `path` is empty then.
   std::vector<PackedPart> parts;
 };
 
@@ -39,17 +39,17 @@ struct ProblemDescription {
   std::vector<DescribedTensor> outputs;
   // Values are made by the problem's own functions (MadeRecipe), as no recipe draws some of them.
   bool made = false;
-  // What passes without doing the work, in words; empty: nothing that was tried does.
+  // A shortcut that passes without doing the work, in words; empty: none was found.
   std::string degenerate;
-  std::string untested;  // why that is not known; empty: it is
+  std::string untested;  // why no shortcut was tried; empty: some were
 };
 
-// Most inputs, parameters and buffers together, and most outputs; most parts of all tensors.
+// The largest number of inputs, parameters and buffers in all; of outputs; and of parts.
 inline constexpr size_t kMaxDescribedTensors = 62;
 inline constexpr size_t kMaxPackedParts = 4096;
 
-// Reads what the script printed, which foreign code had a hand in: every value is typed and
-// bounded. INVALID_ARGUMENT "<name>: <what>": its "error", or what is wrong with the text.
+// Reads what the script printed. Foreign code took part in it, so every value's type and range are
+// checked. INVALID_ARGUMENT "<name>: <what>": the script's "error", or what is wrong with the text.
 absl::StatusOr<ProblemDescription> ParseProblemDescription(absl::string_view json,
                                                            absl::string_view name);
 

@@ -20,7 +20,8 @@ struct FileRange {
   int64_t bytes = 0;
 };
 
-// Names recorded tensors that are too large to travel with their tasks, and keeps them for workers.
+// Names recorded tensors that are too large to be sent with their tasks, and keeps them for
+// workers.
 // Thread-safe.
 class RecordedBlobs {
  public:
@@ -29,8 +30,8 @@ class RecordedBlobs {
 
   // The SHA-256 of the range. Read again only if the file has changed since.
   absl::StatusOr<std::string> NameOf(const FileRange& range);
-  // Copies the range to where workers get it, unless it is there. FAILED_PRECONDITION: the file is
-  // no longer as it was when NameOf gave this name.
+  // Copies the range to where workers can fetch it, unless it is there already.
+  // FAILED_PRECONDITION: the file has changed since NameOf gave this name.
   absl::Status Keep(const std::string& sha256, const FileRange& range);
 
  private:

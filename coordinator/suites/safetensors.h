@@ -23,8 +23,8 @@ struct SafetensorsEntry {
   int64_t end = 0;
 };
 
-// Finds `key` in the header, a JSON object of `data_bytes` bytes of data. INVALID_ARGUMENT: no such
-// header, or offsets beyond the data; NOT_FOUND names a few of the keys there are.
+// Finds `key` in the header, a JSON object, of a file with `data_bytes` bytes of data.
+// INVALID_ARGUMENT: a bad header, or offsets beyond the data; NOT_FOUND names a few existing keys.
 absl::StatusOr<SafetensorsEntry> FindInSafetensorsHeader(absl::string_view header,
                                                          absl::string_view file,
                                                          absl::string_view key, int64_t data_bytes);

@@ -24,7 +24,7 @@ struct Row {
   int64_t flush_bytes;
   bool copies_inputs;
   bool waits;
-  // Of the mode that checks what it times; 0: there is none.
+  // Calls in the mode that checks what it times; 0: there is no such mode.
   int checked_calls = 0;
   int most_checked_seconds = 0;
 };

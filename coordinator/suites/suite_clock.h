@@ -19,8 +19,8 @@ enum class Evaluator {
 
 v1::SuiteClock ClockOf(Evaluator evaluator);
 
-// What the suite's clock says of a result: the mean, or over several workloads the geometric mean
-// of the means. None if nothing was timed by it.
+// A result's time by the suite's clock: the mean, or the geometric mean of the means of several
+// workloads. Absent if that clock timed nothing.
 std::optional<v1::SuiteScore> ClockScore(const v1::SuiteClock& clock, const v1::JobResult& result);
 
 }  // namespace ksearch

@@ -12,11 +12,11 @@ namespace ksearch {
 // The mode of every suite's evaluator: a screening that is also timed by its clock.
 inline constexpr absl::string_view kBenchmarkMode = "benchmark";
 
-// That of a suite without another one; `evaluator` is whose it is, e.g. "KernelBench's evaluator".
+// The only mode of a suite; `evaluator` names its evaluator, e.g. "KernelBench's evaluator".
 absl::Status SetOnlyMode(absl::string_view evaluator, const std::string& mode,
                          v1::EvaluateRequest* request);
 
-// INVALID_ARGUMENT; `modes`: those that there are, as a person would list them.
+// INVALID_ARGUMENT; `modes` lists the modes that exist, in words.
 absl::Status NoSuchMode(absl::string_view evaluator, const std::string& mode,
                         absl::string_view modes);
 

@@ -20,9 +20,9 @@ struct SuiteWords {
   int trials = 1;  // of its rule
 };
 
-// The verdict of the suite's own numeric rule (v1::SuiteRule) on a result, in the suite's words,
-// with how many trials it rests on, what was wrong in the first that failed, and where ksearch's
-// own rules say otherwise. Empty where the result says nothing of the program.
+// The verdict of the suite's own numeric rule (v1::SuiteRule) on a result, in the suite's words:
+// with the number of trials, with what was wrong in the first failed one, and with a remark if
+// ksearch's own rules disagree. Empty if the result says nothing about the program.
 std::optional<v1::SuiteScore> VerdictScore(const SuiteWords& words, const v1::JobResult& result);
 
 }  // namespace ksearch

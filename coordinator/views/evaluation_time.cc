@@ -18,7 +18,7 @@ constexpr absl::Duration kBeforeMeasuring = absl::Milliseconds(500);
 
 }  // namespace
 
-absl::Status FillEvaluationTime(Store& store, const FleetLook& fleet, const TaskSuite& tasks,
+absl::Status FillEvaluationTime(Store& store, const FleetFacts& fleet, const TaskSuite& tasks,
                                 v1::RunEstimate* estimate) {
   const v1::RunConfig& config = estimate->config();
   ASSIGN_OR_RETURN(const v1::Task task, tasks.Load(config.task()));

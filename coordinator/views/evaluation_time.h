@@ -4,7 +4,7 @@
 #include "absl/status/status.h"
 #include "coordinator/store/store.h"
 #include "coordinator/tasks/task_suite.h"
-#include "coordinator/views/fleet_look.h"
+#include "coordinator/views/fleet_facts.h"
 #include "proto/search_service.pb.h"
 
 namespace ksearch {
@@ -13,7 +13,7 @@ namespace ksearch {
 // recorded screenings of the task that got one, or else the most that the measure plan allows, and
 // what comes before it), and how many connected workers could do them. `estimate.config` is
 // complete.
-absl::Status FillEvaluationTime(Store& store, const FleetLook& fleet, const TaskSuite& tasks,
+absl::Status FillEvaluationTime(Store& store, const FleetFacts& fleet, const TaskSuite& tasks,
                                 v1::RunEstimate* estimate);
 
 }  // namespace ksearch

@@ -23,7 +23,7 @@ bool IsRetired(const v1::WorkerStatus& worker, const Retirement& retirement) {
 
 }  // namespace
 
-absl::StatusOr<v1::ListWorkersReply> ViewWorkers(Store& store, const FleetLook& fleet,
+absl::StatusOr<v1::ListWorkersReply> ViewWorkers(Store& store, const FleetFacts& fleet,
                                                  const Retirement& retirement,
                                                  const WorkerPage& page) {
   if (page.size < 0) return absl::InvalidArgumentError("page_size: must not be negative");

@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "coordinator/store/store.h"
-#include "coordinator/views/fleet_look.h"
+#include "coordinator/views/fleet_facts.h"
 
 namespace ksearch {
 
@@ -26,7 +26,7 @@ struct WorkerPage {
 
 // Workers that have connected since the start as they are, and those known from before as last
 // seen, by worker_id; one page of them. INVALID_ARGUMENT: a negative size.
-absl::StatusOr<v1::ListWorkersReply> ViewWorkers(Store& store, const FleetLook& fleet,
+absl::StatusOr<v1::ListWorkersReply> ViewWorkers(Store& store, const FleetFacts& fleet,
                                                  const Retirement& retirement = {},
                                                  const WorkerPage& page = {});
 

@@ -36,7 +36,7 @@ class TaskDigests {
 };
 
 // ResultSummary.stale.
-absl::StatusOr<std::string> StaleText(Store& store, const FleetLook& fleet, const ResultRow& row,
+absl::StatusOr<std::string> StaleText(Store& store, const FleetFacts& fleet, const ResultRow& row,
                                       TaskDigests* digests) {
   if (row.outcome == v1::OUTCOME_WORKER_LOST || row.outcome == v1::OUTCOME_CANCELLED) {
     return "given up: it says nothing about the candidate";
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<v1::Platform>> PlatformsAsLastSeen(Store& store,
   return PlatformsFor(hellos, spec);
 }
 
-absl::StatusOr<v1::ListResultsReply> ViewResults(Store& store, const FleetLook& fleet,
+absl::StatusOr<v1::ListResultsReply> ViewResults(Store& store, const FleetFacts& fleet,
                                                  const TaskSuite& tasks,
                                                  const v1::ListResultsRequest& request) {
   if (request.limit() < 0) return absl::InvalidArgumentError("limit: must not be negative");

@@ -6,13 +6,13 @@
 #include "absl/status/statusor.h"
 #include "coordinator/store/store.h"
 #include "coordinator/tasks/task_suite.h"
-#include "coordinator/views/fleet_look.h"
+#include "coordinator/views/fleet_facts.h"
 
 namespace ksearch {
 
 // Results on record, newest first, and why some of them no longer answer jobs.
 // INVALID_ARGUMENT: a negative limit.
-absl::StatusOr<v1::ListResultsReply> ViewResults(Store& store, const FleetLook& fleet,
+absl::StatusOr<v1::ListResultsReply> ViewResults(Store& store, const FleetFacts& fleet,
                                                  const TaskSuite& tasks,
                                                  const v1::ListResultsRequest& request);
 

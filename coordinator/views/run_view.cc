@@ -13,7 +13,7 @@ namespace ksearch {
 namespace {
 
 // RunStatus.platform_missing.
-std::string MissingPlatform(const FleetLook& fleet, const v1::RunStatus& run) {
+std::string MissingPlatform(const FleetFacts& fleet, const v1::RunStatus& run) {
   if (HasEnded(run.state()) || run.platform().ByteSizeLong() == 0) return "";
   v1::JobSpec spec;
   spec.set_kind(v1::JOB_KIND_SCREEN);
@@ -29,7 +29,7 @@ std::string MissingPlatform(const FleetLook& fleet, const v1::RunStatus& run) {
 
 }  // namespace
 
-absl::StatusOr<v1::RunStatus> ViewRun(Store& store, const FleetLook& fleet,
+absl::StatusOr<v1::RunStatus> ViewRun(Store& store, const FleetFacts& fleet,
                                       const std::string& prefix) {
   ASSIGN_OR_RETURN(const std::string run_id, store.ResolveRun(prefix));
   ASSIGN_OR_RETURN(v1::RunStatus status, store.ReadRunStatus(run_id));

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/store/store.h"
-#include "coordinator/views/fleet_look.h"
+#include "coordinator/views/fleet_facts.h"
 
 namespace ksearch {
 
@@ -13,7 +13,7 @@ namespace ksearch {
 // now, pages) gets the same answer. `prefix` and its errors are as in Store::ResolveRun.
 
 // As of now: what is reserved and settled since the run's last step is counted, too.
-absl::StatusOr<v1::RunStatus> ViewRun(Store& store, const FleetLook& fleet,
+absl::StatusOr<v1::RunStatus> ViewRun(Store& store, const FleetFacts& fleet,
                                       const std::string& prefix);
 
 // The best confirmed candidate. NOT_FOUND: there is none yet.

@@ -16,7 +16,7 @@ bool Names(const std::string& toolkit, const std::string& package) {
   return absl::StrContains(absl::StrCat(" ", toolkit), absl::StrCat(" ", package, " "));
 }
 
-std::vector<std::string> ToolkitsOf(const FleetLook& fleet) {
+std::vector<std::string> ToolkitsOf(const FleetFacts& fleet) {
   std::vector<std::string> toolkits;
   for (const v1::WorkerStatus& worker : fleet.Workers()) {
     if (!worker.connected()) continue;
@@ -31,7 +31,8 @@ std::vector<std::string> ToolkitsOf(const FleetLook& fleet) {
 
 }  // namespace
 
-absl::StatusOr<v1::ListSolutionsReply> ViewSolutions(const TaskSuite& tasks, const FleetLook& fleet,
+absl::StatusOr<v1::ListSolutionsReply> ViewSolutions(const TaskSuite& tasks,
+                                                     const FleetFacts& fleet,
                                                      const std::string& task) {
   ASSIGN_OR_RETURN(std::vector<v1::SolutionSummary> solutions, tasks.Solutions(task));
   if (solutions.empty()) {

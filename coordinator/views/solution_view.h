@@ -5,14 +5,15 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/tasks/task_suite.h"
-#include "coordinator/views/fleet_look.h"
+#include "coordinator/views/fleet_facts.h"
 #include "proto/search_service.pb.h"
 
 namespace ksearch {
 
 // The published solutions of a task, and what workers lack for each: packages that no connected one
 // names in its toolkits; none while no worker is connected. NOT_FOUND: no such task.
-absl::StatusOr<v1::ListSolutionsReply> ViewSolutions(const TaskSuite& tasks, const FleetLook& fleet,
+absl::StatusOr<v1::ListSolutionsReply> ViewSolutions(const TaskSuite& tasks,
+                                                     const FleetFacts& fleet,
                                                      const std::string& task);
 
 }  // namespace ksearch

@@ -113,7 +113,7 @@ class Editor {
       if (report_.errors.size() > faults_before) faulty_ops_.insert(i);
     }
     if (!strict()) {
-      // Published: if the active node is gone in the end, the root is active, not its parent.
+      // As published: if the active node was removed, the root becomes active, not its parent.
       model_.set_active_node_id(FindNode(model_, active) != nullptr ? active : model_.root_id());
     }
     if (script.active_node_id().empty()) return;
@@ -155,7 +155,7 @@ class Editor {
     Patch(patch, /*is_root=*/false, &node);
     if (!node.has_action()) {
       node.mutable_action()->set_difficulty(kDefaultDifficulty);
-      // Published: only an existing action without a score gets the rating's.
+      // As published: only an existing action without a score gets one from the rating.
       node.mutable_action()->set_score(strict() ? node.overall_rating() / 10 : 0);
     }
     if (strict()) {
@@ -175,11 +175,11 @@ class Editor {
     std::string id = SanitizedId(wanted_id);
     const bool taken = FindNode(model_, id) != nullptr;
     if (id.empty() || taken) {
-      // Published: one counter for all ids that a script leaves out.
+      // As published: all ids that a script leaves out share one counter.
       id = FreshId(model_, id_prefix, options_.task, options_.round, "",
                    strict() ? nullptr : &fresh_ids_);
     }
-    // Published: a taken id still names the node that has it.
+    // As published: an id that is taken still names the node that has it.
     if (!wanted_id.empty() && id != wanted_id && (strict() || !taken)) {
       aliases_.emplace(wanted_id, id);
     }
@@ -217,7 +217,7 @@ class Editor {
     });
   }
 
-  // Published: what a script says about an open parent's program does not count.
+  // As published: what a script says about an open parent's program is ignored.
   bool Contradicts(const std::string& id, const std::string& solution) const {
     return !id.empty() && !NamesSolution(id, solution) && (strict() || !solution.empty());
   }
@@ -273,7 +273,7 @@ class Editor {
         return Skip(&report_.skipped.invalid_insert, "action.title cannot be made empty");
       }
     }
-    // The root has no action: one that is never selected would only mislead.
+    // The root has no action: an action that is never selected would only mislead.
     v1::NodePatch allowed = patch;
     if (root) {
       allowed.clear_title();
@@ -332,13 +332,13 @@ class Editor {
            absl::StrCat("split_node with more than ", kMaxSplitChildren, " children"));
       return;
     }
-    // Published: it does not count as an update.
+    // As published: this is not counted as an update.
     if (op.has_parent_patch() && PatchNode(id, op.parent_patch()) && strict()) ++report_.updates;
     const std::string where = where_;
     for (int i = 0; i < std::min(op.children_size(), kMaxSplitChildren); ++i) {
       where_ = absl::StrCat(where, ".children[", i, "]");
       const v1::InsertNode& child = op.children(i);
-      // Published: neither nodes beyond the cap nor invalid nodes are counted.
+      // As published: neither nodes beyond the cap nor invalid ones are counted.
       if (!strict() && new_nodes_ >= options_.max_new_nodes) {
         Skip(&report_.skipped.over_cap,
              absl::StrCat("more than ", options_.max_new_nodes, " new nodes in one script"));

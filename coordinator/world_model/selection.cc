@@ -12,7 +12,7 @@ namespace {
 constexpr int kRelaxedMaxDifficulty = 4;
 constexpr double kRelaxAtVsBaseline = 0.5;
 
-// What decides is at hand: most comparisons look at no node.
+// The values that decide are kept here: most comparisons need no node.
 struct Ranked {
   const v1::Node* node;
   double score;
@@ -25,7 +25,7 @@ bool RanksBefore(const Ranked& a, const Ranked& b) {
          std::make_tuple(-b.score, b.difficulty, -b.rating, std::cref(b.node->node_id()));
 }
 
-// Places of the nodes that are there.
+// The places of the nodes that exist.
 std::vector<int> PlacesOf(const std::vector<std::string>& node_ids, const TreeIndex& index) {
   std::vector<int> places;
   for (const std::string& node_id : node_ids) {

@@ -17,7 +17,7 @@ TreeIndex::TreeIndex(const v1::WorldModel& model) : model_(model) {
   branches_.assign(count, kNone);
   std::vector<int> chain;
   for (int i = 0; i < model.nodes_size(); ++i) {
-    // Mostly the node alone: parents come before their children.
+    // Usually only the node itself: parents come before their children.
     chain.clear();
     int place = i;
     // The bound ends the walk on a tree that is not one.

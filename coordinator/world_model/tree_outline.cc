@@ -33,7 +33,7 @@ std::string Line(const v1::WorldModel& model, const v1::Node& node) {
   return line;
 }
 
-// What a node's line leaves out, one line for each.
+// The details that a node's line leaves out, each on its own line.
 std::vector<std::string> Details(const v1::Node& node, bool active) {
   std::vector<std::string> lines;
   const auto add = [&](absl::string_view label, absl::string_view text) {
@@ -61,7 +61,7 @@ std::vector<std::string> Details(const v1::Node& node, bool active) {
   return lines;
 }
 
-// Bytes that OneLine makes of `text` at least: blanks may go, and of a text that is cut most may.
+// A lower bound on the bytes of OneLine(text): it may drop blanks, and most of a text that it cuts.
 size_t LeastOneLine(absl::string_view text, size_t max_bytes) {
   constexpr absl::string_view kCut = "...";
   if (text.size() > max_bytes) return kCut.size();
@@ -70,7 +70,7 @@ size_t LeastOneLine(absl::string_view text, size_t max_bytes) {
   }));
 }
 
-// Bytes that NodeStatus has at least; a number has one, and three where it may be "inf".
+// A lower bound on the bytes of NodeStatus; a number takes one, or three if it may be "inf".
 size_t LeastStatus(const v1::WorldModel& model, const v1::Node& node) {
   if (IsSolved(node)) {
     constexpr absl::string_view kScore = "SOLVED infx, candidate ";
@@ -84,8 +84,8 @@ size_t LeastStatus(const v1::WorldModel& model, const v1::Node& node) {
   return node.action().title().empty() ? kGrouping.size() : kOpen.size();
 }
 
-// Bytes that Line has at least: to tell, without writing it, that there is not `room` for it. Looks
-// at no text if the rest is too long already.
+// A lower bound on the bytes of Line, which shows without writing the line that it does not fit
+// into `room`. Does not look at texts if the rest is too long already.
 size_t LeastLine(const v1::WorldModel& model, const v1::Node& node, size_t room) {
   constexpr absl::string_view kFrame = "-  []", kDecisionFrame = " ( -> )";
   size_t bytes = kFrame.size() + node.node_id().size() + LeastStatus(model, node);
@@ -124,7 +124,7 @@ std::vector<int> ByRelevance(const TreeIndex& index, int active) {
   SelectionOptions selection;
   selection.max_difficulty = 5;
   for (const v1::Node* node : RankFrontier(index, selection, {})) add(index.Find(node->node_id()));
-  // Solved ones first, those changed last before the others, else in the order of the tree.
+  // Solved nodes first, the most recently changed ones before others, then in the tree's order.
   std::vector<std::tuple<bool, int, int>> rest;
   for (int place = 0; place < index.size(); ++place) {
     if (seen[static_cast<size_t>(place)]) continue;
@@ -136,7 +136,7 @@ std::vector<int> ByRelevance(const TreeIndex& index, int active) {
   return order;
 }
 
-// Which nodes get a line, and which of them details.
+// Which nodes get a line, and which of those get details.
 class Outline {
  public:
   Outline(const v1::WorldModel& model, const std::string& active, size_t max_bytes)
@@ -172,7 +172,7 @@ class Outline {
     return 2 * std::min(depth, kDeepestIndent) + line_bytes + sizeof(kActiveMark) - 1 + kLineEnd;
   }
 
-  // If it fits, with those of its ancestors that have none, or its indentation would mislead.
+  // Its ancestors need lines, too: without them its indentation would mislead.
   void AddLine(int place) {
     if (has_line_[static_cast<size_t>(place)]) return;
     const v1::WorldModel& model = index_.model();
@@ -258,7 +258,7 @@ std::string NodeStatus(const v1::WorldModel& model, const v1::Node& node) {
   if (node.too_hard_count() > 0) {
     absl::StrAppend(&text, ", failed ", node.too_hard_count(), " cycle(s)");
   }
-  if (node.refusals() > 0) absl::StrAppend(&text, ", its program REFUSED and to be mended");
+  if (node.refusals() > 0) absl::StrAppend(&text, ", its program REFUSED and to be fixed");
   return text;
 }
 

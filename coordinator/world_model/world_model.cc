@@ -55,7 +55,7 @@ bool FoldsTo(absl::string_view text, absl::string_view folded) {
   return folded.empty();
 }
 
-bool HangsOnRoot(const TreeIndex& index, int place) {
+bool IsConnectedToRoot(const TreeIndex& index, int place) {
   for (int steps = 0; place != TreeIndex::kNone && steps <= index.size(); ++steps) {
     if (IsRoot(index.model(), index.node(place))) return true;
     place = index.ParentOf(place);
@@ -77,7 +77,7 @@ v1::WorldModel NewWorldModel() {
   return model;
 }
 
-// Mostly asked for the root, or for nodes that came late.
+// Most callers ask for the root, or for nodes that were inserted late.
 const v1::Node* FindNode(const v1::WorldModel& model, absl::string_view node_id) {
   const auto& nodes = model.nodes();
   if (!nodes.empty() && nodes[0].node_id() == node_id) return &nodes[0];
@@ -336,7 +336,7 @@ absl::Status CheckInvariants(const v1::WorldModel& model) {
       if (!node.parent_id().empty() || !node.decision().empty() || !node.choice().empty()) {
         faults.push_back("the root has a parent or a decision");
       }
-    } else if (!HangsOnRoot(index, index.Find(id))) {
+    } else if (!IsConnectedToRoot(index, index.Find(id))) {
       faults.push_back(absl::StrCat("node ", id, " does not hang on the root"));
     }
   }

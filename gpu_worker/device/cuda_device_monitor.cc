@@ -129,7 +129,7 @@ std::string CudaDeviceMonitor::PassingFault() const {
   if (!options_.allow_busy) {
     const auto pids = gpu_->ComputeProcesses();
     if (pids.ok()) {
-      StrangerRules rules;
+      ForeignProcessRules rules;
       rules.other_accounts = !options_.lock_is_named;
       const std::vector<std::string> foreign = ForeignProcesses(*pids, rules);
       if (!foreign.empty()) {
@@ -194,7 +194,7 @@ absl::Status CheckGpuIsFree(const NvmlGpu& gpu, const v1::DeviceSettings& settin
   RETURN_IF_ERROR(CheckGpuIsWhole(gpu));
   const auto pids = gpu.ComputeProcesses();
   if (!pids.ok() || settings.allow_busy()) return absl::OkStatus();
-  StrangerRules rules;
+  ForeignProcessRules rules;
   rules.unseen = true;
   rules.other_accounts = settings.lock_path().empty();
   const std::vector<std::string> foreign = ForeignProcesses(*pids, rules);

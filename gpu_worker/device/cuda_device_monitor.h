@@ -32,7 +32,7 @@ class CudaDeviceMonitor : public DeviceMonitor {
   struct Options {
     // A stranger on the GPU is no reason: for a machine shared on purpose.
     bool allow_busy = false;
-    // Workers of other accounts take no turns with this one (StrangerRules), unless a lock is
+    // Workers of other accounts take no turns with this one (ForeignProcessRules), unless a lock is
     // named.
     bool lock_is_named = false;
     std::string device_folder = "/dev";

@@ -53,7 +53,7 @@ std::optional<int> AccountOf(const std::string& proc, int pid) {
 }  // namespace
 
 std::vector<std::string> ForeignProcesses(const std::vector<int>& pids,
-                                          const StrangerRules& rules) {
+                                          const ForeignProcessRules& rules) {
   std::vector<std::string> foreign;
   for (const int pid : pids) {
     const std::optional<ProcessLine> process = ReadProcess(rules.proc, pid);

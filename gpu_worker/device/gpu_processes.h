@@ -6,7 +6,7 @@
 
 namespace ksearch {
 
-struct StrangerRules {
+struct ForeignProcessRules {
   // Also those that /proc does not show, which are of another container, or our own under the
   // numbers of the host.
   bool unseen = false;
@@ -19,7 +19,8 @@ struct StrangerRules {
 // Who else computes on a GPU. Of `pids`, those that are neither this process, nor begun by it, nor
 // programs of this project or begun by one (another worker's, which takes turns by the device
 // lock), each as "pid (name)".
-std::vector<std::string> ForeignProcesses(const std::vector<int>& pids, const StrangerRules& rules);
+std::vector<std::string> ForeignProcesses(const std::vector<int>& pids,
+                                          const ForeignProcessRules& rules);
 
 }  // namespace ksearch
 

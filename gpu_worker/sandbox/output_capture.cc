@@ -66,7 +66,7 @@ bool OutputCapture::PipeEmpty() const {
 }
 
 // Returns true to stop reading.
-bool OutputCapture::HeedRequests() {
+bool OutputCapture::ProcessRequests() {
   MutexLock lock(&mu_);
   // The output of a program that prints endlessly is never drained; the kept part is full by then.
   const bool full = static_cast<int64_t>(captured_.text.size()) >= keep_bytes_;
@@ -98,7 +98,7 @@ void OutputCapture::Loop() {
       uint64_t requests;
       [[maybe_unused]] const ssize_t n = ::read(wake_.get(), &requests, sizeof requests);
     }
-    if (HeedRequests()) break;
+    if (ProcessRequests()) break;
     if (fds[0].revents == 0) continue;
     const ssize_t n = ::read(read_end_.get(), buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
@@ -117,7 +117,7 @@ void OutputCapture::Loop() {
       captured_.flooded |= flooded_now;
     }
     if (flooded_now) on_flood_();
-    if (HeedRequests()) break;
+    if (ProcessRequests()) break;
   }
   MutexLock lock(&mu_);
   ended_ = true;

@@ -49,7 +49,7 @@ class OutputCapture {
                 UniqueFd write_end, UniqueFd wake);
   void Loop();
   void Wake();
-  bool HeedRequests();
+  bool ProcessRequests();
   // Whether the pipe is empty just now.
   bool PipeEmpty() const;
 

@@ -285,7 +285,7 @@ absl::Status SessionClient::RunSession() {
       if (!heard_.exchange(true)) {
         LOG(INFO) << "msg=\"joined\" worker=" << worker_id() << " coordinator=" << options_.address;
       }
-      Obey(down);
+      ApplyMessage(down);
     }
     stream.over = true;
     held_.Touch();
@@ -351,7 +351,7 @@ absl::Duration SessionClient::TimeLeft() {
   return plan_.Look(Clock::Real().SteadyNow(), busy, taken).time_left;
 }
 
-void SessionClient::Obey(const v1::WorkerDown& down) {
+void SessionClient::ApplyMessage(const v1::WorkerDown& down) {
   if (down.has_report_within()) {
     // Never a busy loop, whatever the coordinator says.
     const absl::Duration within =

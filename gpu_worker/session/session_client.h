@@ -94,7 +94,7 @@ class SessionClient {
   v1::DeviceHealth Health();
   // Leaving, and nothing is left that is worth waiting for.
   bool ReadyToLeave();
-  void Obey(const v1::WorkerDown& down);
+  void ApplyMessage(const v1::WorkerDown& down);
   // Does what the plan says, until Run is over.
   void FollowPlan();
   // After a session for a moment of its own; then, as after a try at one, until there is a

@@ -212,7 +212,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   }
   if (request.job().kind() == v1::JOB_KIND_BASELINE) {
     *job.verdict.mutable_measure_time() = ToProto(clock.SteadyNow() - baseline_start);
-    TellBaselines(&job);
+    ReportBaselines(&job);
     return std::move(job.verdict);
   }
   if (clock.SteadyNow() >= job.limits.deadline) {
@@ -475,7 +475,7 @@ absl::Status JobVerifier::TimeBaseline(Job* job) {
   return absl::OkStatus();
 }
 
-void JobVerifier::TellBaselines(Job* job) {
+void JobVerifier::ReportBaselines(Job* job) {
   const absl::Time now = bench_.clock().SteadyNow();
   for (size_t i = 0; i < job->cases.size(); ++i) {
     v1::WorkloadResult* result = job->verdict.add_workloads();
@@ -663,7 +663,7 @@ absl::Status JobVerifier::Sanitize(Job* job) {
   MemoryCheck check;
   RETURN_IF_ERROR(OffTheClock(job, [&]() -> absl::Status {
     ASSIGN_OR_RETURN(check,
-                     HearWitnesses(bench_, *sanitizer, *job->request, *job->candidate, cases));
+                     AskWitnesses(bench_, *sanitizer, *job->request, *job->candidate, cases));
     return absl::OkStatus();
   }));
   *job->verdict.mutable_sanitizer() = std::move(check.report);

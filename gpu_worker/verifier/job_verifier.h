@@ -80,7 +80,7 @@ class JobVerifier {
   absl::Status TryTrusted(Job* job);
   absl::Status TimeBaseline(Job* job);
   // For a BASELINE: what was timed becomes the verdict's workloads.
-  void TellBaselines(Job* job);
+  void ReportBaselines(Job* job);
   // *link is replaced if the candidate needs a new process.
   absl::Status Screen(std::unique_ptr<RunnerLink>* link, Job* job);
   // By the clock of the task's suite, in the way that the plan says, into the case's result.

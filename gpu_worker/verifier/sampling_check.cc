@@ -29,7 +29,7 @@ struct Time {
   absl::Time fresh, equal;  // until then
 };
 
-// What is left for further workloads and for timing must do, too.
+// The rest of the time must suffice for further workloads and for timing.
 Time TimeFor(const Clock& clock, const WorkloadSession::Limits& limits) {
   const absl::Time now = clock.SteadyNow();
   const absl::Duration left = (limits.deadline - now) / 4;

@@ -4,7 +4,7 @@
 # memory is full, delays the worker and the candidate but fails neither. Prints one line per test: PASS,
 # FAIL or SKIP with the reason; exit status 1 if any FAILs. Takes about a minute.
 #   tests/gpu/bad_input.sh
-# Needs what run_museum.sh needs (tests/gpu/cluster.sh lists the variables), and a first GPU that nobody
+# Needs what run_corpus.sh needs (tests/gpu/cluster.sh lists the variables), and a first GPU that nobody
 # else uses. integration_cuda_build_test covers what needs no GPU.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"

@@ -1,8 +1,8 @@
-// A timed call is alone on the device: first separators and chains, then programs of the museum
+// A timed call is alone on the device: first separators and chains, then programs of the corpus
 // that would gain from overlapping calls, screened and confirmed against the baseline by real
 // runners in the real sandbox on a real GPU. Skips without a driver; the programs also need nvcc,
 // bubblewrap and the folders. About 4 s per program.
-//   KSEARCH_BIN_DIR=<folder of ksearch-runner> KSEARCH_MUSEUM=<source>/tests/bad_candidates/cuda
+//   KSEARCH_BIN_DIR=<folder of ksearch-runner> KSEARCH_CORPUS=<source>/tests/bad_candidates/cuda
 //   KSEARCH_TASKS=<source>/configs/tasks KSEARCH_CUDA_HEADERS=<source>/gpu_worker/build/cuda
 //   [KSEARCH_BWRAP=<bwrap>] gpu_call_isolation_test
 #include <gmock/gmock.h>
@@ -103,7 +103,7 @@ GpuBench& TheBench() {
 class CallIsolationTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    for (const char* name : {"KSEARCH_MUSEUM", "KSEARCH_TASKS", "KSEARCH_CUDA_HEADERS"}) {
+    for (const char* name : {"KSEARCH_CORPUS", "KSEARCH_TASKS", "KSEARCH_CUDA_HEADERS"}) {
       if (std::getenv(name) == nullptr) GTEST_SKIP() << name << " is not set";
     }
     if (!TheBench().why_not().empty()) GTEST_SKIP() << TheBench().why_not();
@@ -135,7 +135,7 @@ class CallIsolationTest : public ::testing::TestWithParam<const char*> {
       request.mutable_job()->add_workload_uuids(uuid);
     }
     *request.mutable_candidate() =
-        Build(absl::StrCat(std::getenv("KSEARCH_MUSEUM"), "/", program, ".cu"));
+        Build(absl::StrCat(std::getenv("KSEARCH_CORPUS"), "/", program, ".cu"));
     *request.mutable_reference() = Build(absl::StrCat(trusted, "reference.cu"));
     *request.mutable_baseline() = Build(absl::StrCat(trusted, "baseline.cu"));
     if (kind == v1::JOB_KIND_CONFIRM) {
@@ -196,7 +196,7 @@ TEST_P(AttackTest, IsNotConfirmed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Museum, AttackTest,
+INSTANTIATE_TEST_SUITE_P(Corpus, AttackTest,
                          ::testing::Values("merged_recording", "merged_later_recording",
                                            "early_dependent_launch", "early_side_stream",
                                            "ungated_stream", "computes_ahead",
@@ -213,7 +213,7 @@ TEST_P(HonestProgramTest, PassesScreeningAndConfirmation) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Museum, HonestProgramTest,
+INSTANTIATE_TEST_SUITE_P(Corpus, HonestProgramTest,
                          ::testing::Values("honest_dependent_launch", "honest_streams",
                                            "honest_clusters", "honest_cooperative",
                                            "honest_vectorized", "honest_graph"));

@@ -2,7 +2,7 @@
 # Tests the sandbox under control groups version 2, as root: first the kernel's own limits, then the
 # sandbox's tests, and with --with-worker a worker that judges a candidate that takes all memory.
 # Prints PASS or FAIL lines; exit status 1 if any failed, 77 without version 2. Takes about 15 s, or
-# 60 s with a worker (which needs what run_museum.sh needs).
+# 60 s with a worker (which needs what run_corpus.sh needs).
 #   tests/gpu/cgroup_v2.sh [--with-worker]
 #   KSEARCH_TESTS  folder of sandbox_bubblewrap_test and the like (default: gpu_tests/ beside the
 #                  programs, as in an unpacked bundle, else the newest build's)
@@ -97,7 +97,7 @@ echo "      groups of programs that are no more: $left (the next worker removes 
 
 # 4. End to end, if requested.
 if [ "${1:-}" = --with-worker ]; then
-  "$here/run_museum.sh" --only '^(host_memory_hog|thread_bomb|honest_plain)$' --seconds 90 >"$log" 2>&1
+  "$here/run_corpus.sh" --only '^(host_memory_hog|thread_bomb|honest_plain)$' --seconds 90 >"$log" 2>&1
   status=$?
   sed 's/^/      /' "$log" | tail -5
   [ "$status" = 0 ] && grep -Eq '^host_memory_hog .*RESOURCE_LIMIT +[0-9.]+ +ok' "$log"

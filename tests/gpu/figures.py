@@ -19,7 +19,7 @@ import time
 import evaluation
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CUDA_MUSEUM = os.path.join(ROOT, "tests", "bad_candidates", "cuda")
+CUDA_CORPUS = os.path.join(ROOT, "tests", "bad_candidates", "cuda")
 STAGES = ("queued", "build", "wait_device", "check", "measure", "device_held", "total")
 
 
@@ -260,8 +260,8 @@ def measure_aa(options):
 
 
 def measure_slow(options):
-    name = options.program or os.path.join(CUDA_MUSEUM, "honest_gemm_two_percent_slower.cu")
-    rival = options.rival or os.path.join(CUDA_MUSEUM, "honest_gemm.cu")
+    name = options.program or os.path.join(CUDA_CORPUS, "honest_gemm_two_percent_slower.cu")
+    rival = options.rival or os.path.join(CUDA_CORPUS, "honest_gemm.cu")
     task = options.task or "gemm_bf16"
     rivals = [word for path in evaluation.with_headers(rival) for word in ("--rival", path)]
 

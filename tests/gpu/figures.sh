@@ -9,7 +9,7 @@
 #     slow    a program with 2.3 % more of the same work confirmed against the other [--count 20]
 # Prints a table for each part and writes figures_PART.json to $OUT, if set; `all` ends with the
 # output of figures.py report on those files. A part takes little longer than --seconds (default
-# 540). Needs what run_museum.sh needs; for `torch` also torch with CUDA and ninja, for `python`
+# 540). Needs what run_corpus.sh needs; for `torch` also torch with CUDA and ninja, for `python`
 # also what python_gpu.sh needs.
 # For another machine: --task, KSEARCH_RUN_CONFIG and KSEARCH_CASSETTE (of `search`), and
 # what tests/gpu/cluster.sh lists.

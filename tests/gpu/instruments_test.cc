@@ -1,8 +1,8 @@
 // Tests the steps that only confirmations and profiles have, in the real sandbox on a real GPU:
-// hidden cases, compute-sanitizer and ncu, with programs of the museum and the baselines of all
+// hidden cases, compute-sanitizer and ncu, with programs of the corpus and the baselines of all
 // tasks. Skips without a driver, nvcc or bubblewrap. About 5 s per program, longer for the large
 // tasks; select tests with --gtest_filter.
-//   KSEARCH_BIN_DIR=<folder of ksearch-runner> KSEARCH_MUSEUM=<source>/tests/bad_candidates/cuda
+//   KSEARCH_BIN_DIR=<folder of ksearch-runner> KSEARCH_CORPUS=<source>/tests/bad_candidates/cuda
 //   KSEARCH_TASKS=<source>/configs/tasks KSEARCH_CUDA_HEADERS=<source>/gpu_worker/build/cuda
 //   [KSEARCH_BWRAP=<bwrap>] gpu_instruments_test
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ GpuBench& TheBench() {
 class InstrumentsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name : {"KSEARCH_MUSEUM", "KSEARCH_TASKS", "KSEARCH_CUDA_HEADERS"}) {
+    for (const char* name : {"KSEARCH_CORPUS", "KSEARCH_TASKS", "KSEARCH_CUDA_HEADERS"}) {
       if (std::getenv(name) == nullptr) GTEST_SKIP() << name << " is not set";
     }
     if (!TheBench().why_not().empty()) GTEST_SKIP() << TheBench().why_not();
@@ -52,7 +52,7 @@ class InstrumentsTest : public ::testing::Test {
     CHECK_OK(TheBench().UseTask(*task));
     return *std::move(task);
   }
-  // The findings on a program of the museum.
+  // The findings on a program of the corpus.
   static std::string TaskOf(const std::string& program) {
     const bool gemm = program.find("gemm") != std::string::npos || program == "honest_split_k";
     return gemm ? "gemm_bf16" : "rmsnorm_bf16";
@@ -62,8 +62,8 @@ class InstrumentsTest : public ::testing::Test {
     CHECK_OK(artifact.status());
     return *std::move(artifact);
   }
-  static std::string Museum(const std::string& program) {
-    return absl::StrCat(std::getenv("KSEARCH_MUSEUM"), "/", program, ".cu");
+  static std::string Corpus(const std::string& program) {
+    return absl::StrCat(std::getenv("KSEARCH_CORPUS"), "/", program, ".cu");
   }
   static std::string Trusted(const std::string& task, const std::string& which) {
     return absl::StrCat(std::getenv("KSEARCH_TASKS"), "/cuda/", task, "/", which, ".cu");
@@ -106,9 +106,9 @@ class InstrumentsTest : public ::testing::Test {
     const std::vector<std::string> workloads =
         task.name() == "gemm_bf16" ? std::vector<std::string>{"m1", "m16", "m128"}
                                    : std::vector<std::string>{"b1", "b997", "b8192"};
-    const auto delayed = TheBench().BuildDelayed(Museum(program));
+    const auto delayed = TheBench().BuildDelayed(Corpus(program));
     CHECK_OK(delayed.status());
-    return Verify(v1::JOB_KIND_CONFIRM, task, workloads, Build(Museum(program)),
+    return Verify(v1::JOB_KIND_CONFIRM, task, workloads, Build(Corpus(program)),
                   Build(Trusted(task.name(), "reference")), &*delayed);
   }
 };
@@ -125,7 +125,7 @@ TEST_P(HonestProgramTest, StandsAConfirmation) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Museum, HonestProgramTest,
+    Corpus, HonestProgramTest,
     ::testing::Values("honest_plain", "honest_bulk_copy", "honest_cp_async", "honest_gemm",
                       "honest_split_k", "honest_graph", "honest_cooperative",
                       "honest_dependent_launch", "honest_persistent", "honest_own_memory",
@@ -149,7 +149,7 @@ TEST_P(BadProgramTest, IsFoundOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Museum, BadProgramTest,
+    Corpus, BadProgramTest,
     ::testing::Values(
         Bad{"reads_past_the_end", v1::OUTCOME_OUT_OF_BOUNDS, "compute-sanitizer memcheck: Invalid"},
         Bad{"racing_sum", v1::OUTCOME_INCORRECT, "second witness: with random delays"},
@@ -192,7 +192,7 @@ TEST_F(InstrumentsTest, AProfileOfOneCall) {
   }
   for (const char* name : {"honest_plain", "honest_gemm"}) {
     const v1::Task task = Load(TaskOf(name));
-    const v1::Artifact program = Build(Museum(name));
+    const v1::Artifact program = Build(Corpus(name));
     const v1::Verdict verdict =
         Verify(v1::JOB_KIND_PROFILE, task, {TaskOf(name) == "gemm_bf16" ? "m128" : "b64"}, program,
                program);

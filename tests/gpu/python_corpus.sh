@@ -15,7 +15,7 @@ chmod -R a+rX "$cluster/tasks"
 KSEARCH_TASK_DIR=$cluster/tasks
 start_cluster
 status=0
-PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/museum.py" \
+PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/corpus.py" \
   --table "$root/tests/bad_candidates/python_gpu/corpus.txt" --parallel 3 --seconds 900 \
   --json "$cluster/results.json" "$@" || status=1
 if [ -n "${OUT:-}" ]; then cp "$cluster/results.json" "$OUT/python_corpus.json" || true; fi

@@ -16,7 +16,7 @@ use_python
 start_cluster
 # Each job imports torch many times, so few run at once.
 status=0
-PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/museum.py" --table "$root/tests/gpu/python/programs.txt" \
+PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/corpus.py" --table "$root/tests/gpu/python/programs.txt" \
   --parallel 3 --seconds 540 --json "$cluster/results.json" "$@" || status=1
 if [ -n "${OUT:-}" ]; then cp "$cluster/results.json" "$OUT/python_gpu.json" || true; fi
 # The worker's log has the output of each warm stage and runner, which explains failures.

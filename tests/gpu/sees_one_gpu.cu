@@ -38,5 +38,5 @@ int Look() {
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static const int count = Look();
-  return count == 1 ? museum::Launch(args, stream) : 1;
+  return count == 1 ? corpus::Launch(args, stream) : 1;
 }

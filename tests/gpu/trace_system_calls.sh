@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Traces the system calls that the honest programs of the museum, and NVIDIA's driver on their behalf,
+# Traces the system calls that the honest programs of the corpus, and NVIDIA's driver on their behalf,
 # make under the tight filter on this machine's GPU: judges each program in the real sandbox with a
 # tracer around its runner, and prints the kinds of calls with their arguments and the answer of the
 # allow-list for GPUs (gpu_worker/sandbox/gpu_driver_allow_list.cc). Exit status 1 if a program does
 # not pass or the list would refuse a call. Takes some minutes.
 #   tests/gpu/trace_system_calls.sh [--only PART_OF_A_NAME] [--filter deny-list|log|allow-list]
 # For a driver that the list was not tested with: with --filter deny-list this must refuse nothing, and
-# without it, as with run_museum.sh, every program must pass.
+# without it, as with run_corpus.sh, every program must pass.
 # Needs nvcc, g++, ksearch-runner and the programs of gpu_tests/ (a bundle made by
 # deploy/worker_bundle.sh --with-coordinator, or the target ksearch_gpu_tests of a build).
 #   KSEARCH_BIN_DIR    folder of ksearch-runner; gpu_tests/ is beside it
@@ -39,7 +39,7 @@ trap 'rm -rf "$scratch"' EXIT
 # The test drops root, so others must be able to read everything it reads.
 mkdir "$scratch/bin"
 cp "$bin/ksearch-runner" "$tracer" "$scratch/bin/"
-cp -r "$root/tests/bad_candidates/cuda" "$scratch/museum"
+cp -r "$root/tests/bad_candidates/cuda" "$scratch/corpus"
 cp -r "$root/configs/tasks" "$scratch/tasks"
 cp -r "$root/gpu_worker/build/cuda" "$scratch/headers"
 if [ -z "${KSEARCH_BWRAP:-}" ] && [ -x "$bin/bwrap" ]; then
@@ -49,7 +49,7 @@ fi
 chmod -R a+rX "$scratch"
 
 status=0
-KSEARCH_CALLS=$scratch/calls KSEARCH_BIN_DIR=$scratch/bin KSEARCH_MUSEUM=$scratch/museum \
+KSEARCH_CALLS=$scratch/calls KSEARCH_BIN_DIR=$scratch/bin KSEARCH_CORPUS=$scratch/corpus \
   KSEARCH_TASKS=$scratch/tasks KSEARCH_CUDA_HEADERS=$scratch/headers "$program" >"$scratch/log" 2>&1 || status=$?
 grep -E '^[a-z0-9_]+ JOB_KIND_' "$scratch/log" || true
 if [ "$status" != 0 ]; then tail -n 40 "$scratch/log" >&2; fi

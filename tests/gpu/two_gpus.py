@@ -17,12 +17,12 @@ import time
 import evaluation
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MUSEUM = os.path.join(HERE, "..", "bad_candidates", "cuda")
+CORPUS = os.path.join(HERE, "..", "bad_candidates", "cuda")
 CLUSTER = os.environ["CLUSTER"]
 TASK = os.environ.get("TWO_GPUS_TASK", "rmsnorm_bf16")
-HEADER = os.path.join(MUSEUM, "rmsnorm.cuh")
+HEADER = os.path.join(CORPUS, "rmsnorm.cuh")
 LOOKS = [os.path.join(HERE, "sees_one_gpu.cu"), HEADER]
-PLAIN = [os.path.join(MUSEUM, "honest_plain.cu"), HEADER]
+PLAIN = [os.path.join(CORPUS, "honest_plain.cu"), HEADER]
 CHECK = ["--repeat", "--check"]
 EVALS = 8  # per measurement of throughput
 LEAST_GAIN = 1.5  # of two GPUs over one; below 2 because starts and ends are uneven
@@ -262,7 +262,7 @@ def sick(facts):
         os.chmod(node, mode)
     start = time.monotonic()
     back = until(lambda: not sick_devices(), 10)
-    say(back, "it serves again once it is mended", f"after {time.monotonic() - start:.1f} s")
+    say(back, "it serves again once it is repaired", f"after {time.monotonic() - start:.1f} s")
     results, _ = evaluate_many(4, 4, PLAIN, CHECK)
     if all_passed(results, "both GPUs serve again"):
         used = sorted(set(device(result) for result in results))

@@ -6,7 +6,7 @@
 # --seconds (default 95) is reported as skipped and fails.
 #   tests/gpu/two_gpus.sh [--seconds N]
 # Needs root, because it denies the worker's account the second GPU's device node for some seconds, and
-# what run_museum.sh needs. Further GPUs are not used. OUT=FOLDER keeps logs.
+# what run_corpus.sh needs. Further GPUs are not used. OUT=FOLDER keeps logs.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 seconds=95

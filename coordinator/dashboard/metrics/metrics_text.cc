@@ -279,22 +279,22 @@ void AddProcess(const v1::ServerFacts& facts, PrometheusText* text) {
 
 }  // namespace
 
-std::string MetricsText(const MetricsLook& look) {
+std::string MetricsText(const MetricsInput& input) {
   PrometheusText text;
   text.Family("ks_build_info", "gauge", "1; its labels say what runs.");
   text.Sample(
-      {{"version", look.facts.version()}, {"schema", absl::StrCat(look.facts.schema_version())}},
+      {{"version", input.facts.version()}, {"schema", absl::StrCat(input.facts.schema_version())}},
       1);
-  AddJobs(look.jobs, &text);
-  AddWorkers(look.workers, &text);
-  AddGpus(look.workers, &text);
-  AddDemand(look.demand, &text);
-  AddRuns(look.runs, &text);
-  AddResults(look.counts, &text);
-  AddCalls(look.counts, &text);
+  AddJobs(input.jobs, &text);
+  AddWorkers(input.workers, &text);
+  AddGpus(input.workers, &text);
+  AddDemand(input.demand, &text);
+  AddRuns(input.runs, &text);
+  AddResults(input.counts, &text);
+  AddCalls(input.counts, &text);
   text.Family("ks_open_pages", "gauge", "Event streams that are being read.");
-  text.Sample({}, look.open_pages);
-  AddProcess(look.facts, &text);
+  text.Sample({}, input.open_pages);
+  AddProcess(input.facts, &text);
   return text.text();
 }
 

@@ -11,7 +11,7 @@
 namespace ksearch::dashboard {
 
 // What a scrape sees of a coordinator.
-struct MetricsLook {
+struct MetricsInput {
   v1::ListRunsReply runs;
   v1::ListWorkersReply workers;
   v1::ListJobsReply jobs;
@@ -23,7 +23,7 @@ struct MetricsLook {
 
 // The text of /metrics: docs/dashboard.md lists its names. Also covers this process and the
 // disk that the state folder is on.
-std::string MetricsText(const MetricsLook& look);
+std::string MetricsText(const MetricsInput& input);
 
 }  // namespace ksearch::dashboard
 

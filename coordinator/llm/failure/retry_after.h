@@ -33,11 +33,13 @@ inline bool IsThrottled(const absl::Status& status) {
   return status.GetPayload(kThrottledPayload).has_value();
 }
 
-// The request has been mended since: it is to be sent again at once, as if it had not been sent.
-inline constexpr char kMendedPayload[] = "ksearch.v1/mended";
-inline void SetMended(absl::Status* status) { status->SetPayload(kMendedPayload, absl::Cord("1")); }
-inline bool IsMended(const absl::Status& status) {
-  return status.GetPayload(kMendedPayload).has_value();
+// The request has been corrected since: send it again at once, as if it had not been sent.
+inline constexpr char kCorrectedPayload[] = "ksearch.v1/corrected";
+inline void SetCorrected(absl::Status* status) {
+  status->SetPayload(kCorrectedPayload, absl::Cord("1"));
+}
+inline bool IsCorrected(const absl::Status& status) {
+  return status.GetPayload(kCorrectedPayload).has_value();
 }
 
 // The server said that retrying is useless, whatever the code.

@@ -201,7 +201,7 @@ void RetryingClient::OnResult(std::unique_ptr<Call> call, absl::StatusOr<LlmRepl
   if (status.ok()) {
     reply->billed_tries += call->billed_tries;
     std::move(call->done)(std::move(reply));
-  } else if (IsMended(status)) {
+  } else if (IsCorrected(status)) {
     --call->attempts;
     return Enqueue(std::move(call));
   } else if (!MayRetry(call.get(), status)) {

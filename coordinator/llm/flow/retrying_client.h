@@ -32,7 +32,7 @@ struct RetryOptions {
 
 // Lets calls start when their model's gate does, and tries them again that may yet succeed:
 // UNAVAILABLE up to max_attempts, DATA_LOSS and DEADLINE_EXCEEDED once (the provider may have
-// billed the lost reply), a request that was refused and has been mended at once. Anything else is
+// billed the lost reply), a request that was refused and corrected at once. Anything else is
 // final. Waits max(Retry-After, full jitter); when the server asks to be left alone, or its rate
 // limits are used up, the gate closes for all calls.
 //

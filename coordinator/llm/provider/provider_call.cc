@@ -53,7 +53,7 @@ absl::StatusOr<LlmReply> ReadResponse(const ProviderContext& context, absl::stri
 
 absl::Status LearnRefusal(const ProviderContext& context, const std::string& model,
                           const std::vector<std::string>& sent, absl::Status failure) {
-  if (context.refused.Learn(model, sent, failure)) SetMended(&failure);
+  if (context.refused.Learn(model, sent, failure)) SetCorrected(&failure);
   return failure;
 }
 

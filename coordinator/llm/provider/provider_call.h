@@ -26,7 +26,7 @@ struct ProviderContext {
 // Sends `request`, without what `model` is known to refuse, and reads its reply with `reader`, as
 // it streams in or whole. Statuses have LlmClient's codes, name the provider, the URL and the fix,
 // and never hold the key. They carry what came if it is unreadable (raw_reply.h), and say whether
-// the request would now be sent without what was refused (IsMended).
+// the request would now be sent without what was refused (IsCorrected).
 void SendForReply(const ProviderContext& context, HttpRequest request, std::string model,
                   std::shared_ptr<ReplyReader> reader, LlmClient::Done done);
 
@@ -36,7 +36,7 @@ absl::StatusOr<LlmReply> ReadResponse(const ProviderContext& context, absl::stri
                                       const absl::StatusOr<HttpResponse>& response,
                                       ReplyReader& reader);
 
-// `failure` of a request that had the optional members `sent`; mended if the model refuses one.
+// `failure` of a request that had the optional members `sent`; corrected if the model refuses one.
 absl::Status LearnRefusal(const ProviderContext& context, const std::string& model,
                           const std::vector<std::string>& sent, absl::Status failure);
 

@@ -25,10 +25,10 @@ const Embedding* KnownEmbeddings::Find(int64_t call_number) {
   return &kept_.emplace(call_number, *std::move(embedding)).first->second;
 }
 
-Alikeness KnownEmbeddings::Compare(const v1::ProgramFeatures& a, const v1::ProgramFeatures& b) {
+Similarity KnownEmbeddings::Compare(const v1::ProgramFeatures& a, const v1::ProgramFeatures& b) {
   const Embedding* const left = Find(a.embedding_call());
   const Embedding* const right = left == nullptr ? nullptr : Find(b.embedding_call());
-  Alikeness found;
+  Similarity found;
   // Another model's embeddings may have another length.
   if (right != nullptr && left->size() == right->size()) {
     found = {CosineOf(*left, *right), /*by_meaning=*/true};

@@ -13,7 +13,7 @@
 namespace ksearch {
 
 // How alike two programs are.
-struct Alikeness {
+struct Similarity {
   double value = 0;         // at most 1
   bool by_meaning = false;  // the cosine of their embeddings; else the likeness of their sketches
 };
@@ -26,7 +26,7 @@ class KnownEmbeddings {
   // `shelf` may be null: then there are none.
   explicit KnownEmbeddings(std::shared_ptr<const ProgramShelf> shelf) : shelf_(std::move(shelf)) {}
 
-  Alikeness Compare(const v1::ProgramFeatures& a, const v1::ProgramFeatures& b);
+  Similarity Compare(const v1::ProgramFeatures& a, const v1::ProgramFeatures& b);
 
  private:
   // Null: there is none, or it cannot be read.

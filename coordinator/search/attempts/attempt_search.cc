@@ -288,7 +288,7 @@ StepOutput AttemptSearch::OnScreened(const ScreenResult& result) {
     attempt->clear_screen_tag();
     v1::ScreenedProgram program =
         log().Record(result.result, attempt->candidate_id(), v1::Sources(), attempt->round());
-    TellVerdict(program, Tell(v1::RunEvent::NOTE, Verdict(program), *attempt, &out));
+    DescribeVerdict(program, Tell(v1::RunEvent::NOTE, Verdict(program), *attempt, &out));
     TakeScreened(std::move(program), result.tag, attempt, &out);
   }
   Advance(&out);

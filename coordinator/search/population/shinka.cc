@@ -253,10 +253,10 @@ std::optional<Objection> Shinka::ObjectionTo(const v1::AttemptState& attempt,
   for (const v1::PopulationMember* member : AllWorking(state)) islands.insert(member->island());
   if (static_cast<int>(islands.size()) < settings_.islands()) return std::nullopt;
   const v1::PopulationMember* nearest = nullptr;
-  Alikeness likeness;
+  Similarity likeness;
   for (const v1::PopulationMember& member : state.shinka().members()) {
     if (member.island() != attempt.plan().island()) continue;
-    const Alikeness found = embeddings_.Compare(attempt.features(), member.features());
+    const Similarity found = embeddings_.Compare(attempt.features(), member.features());
     if (nearest == nullptr || found.value > likeness.value) {
       nearest = &member;
       likeness = found;

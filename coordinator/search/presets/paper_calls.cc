@@ -13,7 +13,7 @@ namespace {
 // it before the cut, so that they hardly ever arrive (as in K-Search's published code).
 constexpr size_t kActionText = 500;
 
-std::string WhatIsLeftOfErrors(const v1::Action& action, const std::string& errors) {
+std::string RemainingErrors(const v1::Action& action, const std::string& errors) {
   const size_t used =
       action.title().size() + action.description().size() + action.rationale().size();
   return used >= kActionText ? "" : errors.substr(0, kActionText - used);
@@ -45,7 +45,7 @@ void PaperCalls::AddToPropose(const v1::SearchState& state, const v1::WorldModel
 void PaperCalls::AddToRevision(const v1::SearchState& state, const v1::CycleState& cycle,
                                WorldModelPromptContext* context) const {
   const v1::Node* node = FindNode(state.world_model(), cycle.node_id());
-  if (node != nullptr) context->complaint = WhatIsLeftOfErrors(node->action(), cycle.complaint());
+  if (node != nullptr) context->complaint = RemainingErrors(node->action(), cycle.complaint());
 }
 
 void PaperCalls::AddToCode(const v1::SearchState& /*state*/, const v1::CycleState& /*cycle*/,

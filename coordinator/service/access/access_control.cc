@@ -20,7 +20,7 @@ namespace ksearch {
 namespace {
 
 // The same error for a missing token, an invented one, and one with a wrong secret.
-absl::Status Stranger() {
+absl::Status UnknownCaller() {
   return absl::UnauthenticatedError(
       "this coordinator needs an access token, and this call had no valid one: give "
       "--token-file or KSEARCH_TOKEN (a worker: token_file); `ksearch token create` makes one");
@@ -52,8 +52,8 @@ absl::StatusOr<std::unique_ptr<AccessControl>> AccessControl::Create(Options opt
                                                                      const Clock* clock) {
   RETURN_IF_ERROR(ReadTokenFile(options.token_file).status());
   auto access = std::unique_ptr<AccessControl>(new AccessControl(std::move(options), clock));
-  access->Look();
-  access->looker_ = std::thread([control = access.get()] { control->LookLoop(); });
+  access->Reload();
+  access->reloader_ = std::thread([control = access.get()] { control->ReloadLoop(); });
   return access;
 }
 
@@ -69,7 +69,7 @@ AccessControl::~AccessControl() {
     closing_ = true;
     changed_.NotifyAll();
   }
-  if (looker_.joinable()) looker_.join();
+  if (reloader_.joinable()) reloader_.join();
 }
 
 void AccessControl::SetEndedListener(Ended listener, WorkerEnded worker_listener) {
@@ -80,9 +80,9 @@ void AccessControl::SetEndedListener(Ended listener, WorkerEnded worker_listener
 
 absl::StatusOr<AccessControl::Caller> AccessControl::Authenticate(
     absl::string_view authorization) const {
-  if (!absl::ConsumePrefix(&authorization, "Bearer ")) return Stranger();
+  if (!absl::ConsumePrefix(&authorization, "Bearer ")) return UnknownCaller();
   const auto id = TokenIdOf(authorization);
-  if (!id.has_value()) return Stranger();
+  if (!id.has_value()) return UnknownCaller();
   v1::AccessToken record;
   {
     MutexLock lock(&mu_);
@@ -91,7 +91,7 @@ absl::StatusOr<AccessControl::Caller> AccessControl::Authenticate(
   }
   // Checking an unknown id takes as long as checking a known one.
   if (record.sha256().empty()) record.set_sha256(std::string(64, '0'));
-  if (!TokenMatches(authorization, record)) return Stranger();
+  if (!TokenMatches(authorization, record)) return UnknownCaller();
   RETURN_IF_ERROR(CheckRecord(record));
   return Caller{record.token_id(), record.role(), record.name(), record.pool(), std::nullopt};
 }
@@ -155,7 +155,7 @@ absl::StatusOr<AccessControl::Caller> AccessControl::Authorize(absl::string_view
 absl::Status AccessControl::CheckStillGood(const std::string& token_id) const {
   MutexLock lock(&mu_);
   const auto it = tokens_.find(token_id);
-  if (it == tokens_.end()) return Stranger();
+  if (it == tokens_.end()) return UnknownCaller();
   return CheckRecord(it->second);
 }
 
@@ -178,7 +178,7 @@ absl::Status AccessControl::CheckRecord(const v1::AccessToken& record) const {
   return absl::OkStatus();
 }
 
-void AccessControl::Look() {
+void AccessControl::Reload() {
   const std::string version = VersionOf(options_.token_file);
   std::vector<std::string> ended, ended_workers;
   {
@@ -226,14 +226,14 @@ void AccessControl::Look() {
   }
 }
 
-void AccessControl::LookLoop() {
+void AccessControl::ReloadLoop() {
   while (true) {
     {
       MutexLock lock(&mu_);
-      if (!closing_) changed_.WaitFor(&mu_, options_.look_every);
+      if (!closing_) changed_.WaitFor(&mu_, options_.reload_every);
       if (closing_) return;
     }
-    Look();
+    Reload();
   }
 }
 

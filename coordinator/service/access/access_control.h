@@ -27,7 +27,7 @@ class AccessControl {
   struct Options {
     std::string token_file;
     // How often the file and the expiry of tokens are looked at.
-    absl::Duration look_every = absl::Milliseconds(500);
+    absl::Duration reload_every = absl::Milliseconds(500);
   };
   struct Caller {
     std::string token_id;  // of one that joined: its join token's
@@ -72,11 +72,11 @@ class AccessControl {
 
   // Reads the file now if it has changed. A file that cannot be read, or is gone, leaves the tokens
   // as they were and is said in the log.
-  void Look();
+  void Reload();
 
  private:
   AccessControl(Options options, const Clock* clock);
-  void LookLoop();
+  void ReloadLoop();
   absl::Status CheckRecord(const v1::AccessToken& record) const;
   // For a join token: whether workers that joined with it may stay. For any other token: whether it
   // is valid.
@@ -92,11 +92,11 @@ class AccessControl {
   mutable Mutex mu_;
   CondVar changed_;
   std::map<std::string, v1::AccessToken> tokens_ ABSL_GUARDED_BY(mu_);
-  std::set<std::string> good_ ABSL_GUARDED_BY(mu_);  // ids, at the latest look
+  std::set<std::string> good_ ABSL_GUARDED_BY(mu_);  // ids, at the latest reload
   std::map<std::string, absl::Time> revoked_workers_ ABSL_GUARDED_BY(mu_);
   std::string version_ ABSL_GUARDED_BY(mu_);  // of the file: changes with its content
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
-  std::thread looker_;
+  std::thread reloader_;
 };
 
 }  // namespace ksearch

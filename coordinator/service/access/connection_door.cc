@@ -199,7 +199,7 @@ bool ConnectionDoor::MakeRoom(absl::Time now) {
   if (guests_.size() < most) return true;
   if (now - last_look_ >= kLookEvery) {
     last_look_ = now;
-    ForgetWhoLeft();
+    DropClosedConnections();
     if (guests_.size() < most) return true;
   }
   absl::flat_hash_map<absl::string_view, int> strangers;
@@ -217,7 +217,7 @@ bool ConnectionDoor::MakeRoom(absl::Time now) {
     company = here;
   }
   if (first == guests_.end()) {
-    ForgetWhoLeft();
+    DropClosedConnections();
     return guests_.size() < most;
   }
   // gRPC owns the descriptor: it notices the end and closes it.
@@ -229,7 +229,7 @@ bool ConnectionDoor::MakeRoom(absl::Time now) {
   return true;
 }
 
-void ConnectionDoor::ForgetWhoLeft() {
+void ConnectionDoor::DropClosedConnections() {
   absl::erase_if(guests_,
                  [](const auto& entry) { return !IsPresent(entry.second.fd, entry.second.inode); });
 }

@@ -67,7 +67,7 @@ class ConnectionDoor {
   void Admit(int listener_fd, UniqueFd fd);
   // Whether there is room for one more, making it if need be.
   bool MakeRoom(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void ForgetWhoLeft() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DropClosedConnections() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void LogCrowd(absl::Time now);
 
   const Options options_;

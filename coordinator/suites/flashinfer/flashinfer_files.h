@@ -16,15 +16,15 @@ std::vector<std::string> FilesBelow(const std::string& folder, const std::string
 
 struct FoundSolution {
   std::string path;
-  std::string name;  // of the solution, or of a file that is none
+  std::string name;  // of the solution, or of the file if it is not a valid solution
   absl::StatusOr<FlashInferSolution> solution;
 };
 
-// The solutions of `definition` in the data set below `root`, sorted by name. Files that cannot be
-// read count if they lie in a folder of the definition's name; the second of a name is an error.
+// The solutions of `definition` in the data set below `root`, sorted by name. A file that cannot be
+// read is listed if its folder has the definition's name; a second file of one name is an error.
 std::vector<FoundSolution> FindSolutions(const std::string& root, const std::string& definition);
 
-// Its evaluations on record: of the files below `root`/traces that are called after the definition.
+// The recorded evaluations of `definition`: from the files below `root`/traces that bear its name.
 std::vector<FlashInferTrace> FindTraces(const std::string& root, const std::string& definition);
 
 }  // namespace ksearch

@@ -41,7 +41,7 @@ std::string ListOf(const FlashInferSolution& solution,
   return absl::StrJoin(paths, ", ");
 }
 
-// Code by which a kind of solution gets its function: `_solution`, or what `_load()` returns.
+// How a kind of solution gets its function: `_solution`, or the result of `_load()`.
 absl::StatusOr<std::string> ImportOf(const FlashInferSolution& solution) {
   absl::string_view path = solution.entry_file;
   if (!absl::ConsumeSuffix(&path, kPython)) {
@@ -130,7 +130,7 @@ std::string ParametersText(const v1::Definition& definition, bool with_outputs) 
   return absl::StrJoin(names, ", ");
 }
 
-// Whether its only file has the task's entry, and takes what the solution says it takes.
+// Whether the only file has the task's entry, with the parameters that the solution declares.
 bool HasTaskEntry(const FlashInferSolution& solution, const v1::Definition& definition) {
   if (!KindOf(solution).binding.empty() || solution.sources.size() != 1 ||
       solution.entry_symbol != "run" || absl::StrContains(solution.entry_file, "/") ||

@@ -14,18 +14,18 @@ namespace ksearch {
 // The folder of a candidate in which the solution's files lie unchanged, a package of Python.
 inline constexpr char kSolutionFolder[] = "ksearch_solution";
 
-// How upstream binds it: "torch" or "tvm-ffi", which is also what no word means; empty for
+// How upstream binds the solution: "torch" or "tvm-ffi", which is also the default; empty for
 // solutions in Python, Triton and TileLang.
 std::string BindingOf(const FlashInferSolution& solution);
 
-// Packages beside torch that the interpreter of a worker must have for it, in the words of toolkits
+// The packages that a worker's interpreter needs for it in addition to torch, named as in toolkits
 // (gpu_worker/build/python/interpreter.h): "triton", "tilelang", "tvm-ffi".
 std::vector<std::string> PackagesFor(const FlashInferSolution& solution);
 
-// The solution as a candidate, in Python, for tasks of its definition on such devices: its only
-// file, if that has the task's own entry, else its files in kSolutionFolder beside a kernel.py that
-// loads it, or has it built by the rules of its binding, and calls it. INVALID_ARGUMENT says why it
-// can never be judged so.
+// The solution as a Python candidate for tasks of its definition on devices of this class: its only
+// file, if that has the task's own entry; otherwise its files in kSolutionFolder, and a kernel.py
+// that loads the solution, or builds it by the rules of its binding, and calls it. INVALID_ARGUMENT
+// says why it can never be evaluated this way.
 absl::StatusOr<v1::Sources> ProgramOfSolution(const FlashInferSolution& solution,
                                               const v1::Definition& definition,
                                               v1::DeviceClass device);

@@ -11,11 +11,12 @@
 
 namespace ksearch {
 
-// What FlashInfer-Bench would say of a result that passed and was timed: arithmetic means over the
-// data set's own workloads (`uuids`) of its speed-up over the reference, timed here beside it, and
-// over the recorded latencies of `baselines`, the solutions that upstream compares with: of each
-// workload the best that passed on a device of the result's model. A value of 0 with a note says
-// why there is no second one; without baselines there is none. Empty of other results.
+// The scores that FlashInfer-Bench would give to a result that passed and was timed. Both are means
+// over the data set's own workloads (`uuids`): the speed-up over the reference, which was timed
+// here beside it, and over the recorded latencies of `baselines`, the solutions that upstream
+// compares with (for each workload the best that passed on the result's model of device). If there
+// is no such latency, the second score is 0, with a note; without baselines it is absent. Empty
+// otherwise.
 std::vector<v1::SuiteScore> FlashInferScores(const v1::JobResult& result,
                                              const std::set<std::string>& uuids,
                                              const std::set<std::string>& baselines,

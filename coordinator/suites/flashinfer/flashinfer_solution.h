@@ -26,7 +26,7 @@ struct FlashInferSolution {
   std::string entry_symbol;
   std::vector<std::string> target_hardware;
   std::vector<std::string> dependencies;
-  // Its function is handed the outputs behind the inputs; else it returns them.
+  // Its function gets the outputs as arguments after the inputs; otherwise it returns them.
   bool destination_passing = true;
   std::vector<v1::SourceFile> sources;
 };

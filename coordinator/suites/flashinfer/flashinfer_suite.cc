@@ -50,7 +50,7 @@ constexpr SuiteWords kWords = {"FlashInfer-Bench's", "PASSED",        "INCORRECT
                                "COMPILE_ERROR",      "RUNTIME_ERROR", "TIMEOUT",
                                kFlashInferTrials};
 constexpr Evaluator kEvaluator = Evaluator::kFlashInferBench;
-// Whose solutions upstream compares others with.
+// The author whose solutions upstream compares others with.
 constexpr char kBaselineAuthor[] = "baseline";
 constexpr absl::string_view kSolutionEnding = ".json";
 
@@ -66,7 +66,7 @@ struct Entry {
   std::vector<Line> lines;
 };
 
-// The suite draws integers from [-1024, 1024) alone, so nothing wider is asked of its programs.
+// The suite draws integers only from [-1024, 1024), so hidden cases have none that are wider.
 void DeclareIntegers(const v1::Definition& definition, v1::Workload* workload) {
   for (int i = 0; i < workload->inputs_size(); ++i) {
     const v1::DType dtype = definition.inputs(i).dtype();
@@ -80,7 +80,8 @@ void DeclareIntegers(const v1::Definition& definition, v1::Workload* workload) {
   }
 }
 
-// The definition that a line of workloads belongs to; what it says, or else as its file is named.
+// The definition that a line of workloads belongs to: as the line says, or else as its file is
+// named.
 std::string DefinitionOfLine(const Line& line) {
   const auto json = ParseLocatedJson(line.text, line.file, line.number);
   if (json.ok() && json->kind == LocatedJson::Kind::kObject) {
@@ -214,7 +215,7 @@ class FlashInferSuite final : public TaskSuite {
     if (!task.ok()) return {};
     std::set<std::string> uuids, baselines;
     for (const v1::Workload& workload : task->workloads()) {
-      // Not the only one once more (held_out_choice.h).
+      // A copy that held_out_choice.h adds does not count.
       const size_t own = workload.uuid().rfind("_held_out");
       if (own == std::string::npos || uuids.count(workload.uuid().substr(0, own)) == 0) {
         uuids.insert(workload.uuid());
@@ -235,7 +236,7 @@ class FlashInferSuite final : public TaskSuite {
     return scores;
   }
 
-  // The file of a solution is one, too.
+  // The file of a solution also counts as a solution.
   absl::Status Adapt(const std::string& name, v1::Sources* sources) const override {
     if (sources->files_size() != 1 || !absl::EndsWith(sources->files(0).path(), kSolutionEnding)) {
       return absl::OkStatus();
@@ -268,7 +269,7 @@ class FlashInferSuite final : public TaskSuite {
     return program;
   }
 
-  // By name. A file that is no definition goes by its own name.
+  // By name. A file that is not a definition is listed under its file name.
   std::map<std::string, Entry> Entries() const {
     std::map<std::string, Entry> entries;
     for (const std::string& path : FilesBelow((root_ / "definitions").string(), ".json")) {
@@ -308,10 +309,10 @@ class FlashInferSuite final : public TaskSuite {
     }
   }
 
-  // Where the values of blobs lie, by their names.
+  // Where the values of each blob are, by its name.
   using BlobRanges = std::map<std::string, FileRange>;
 
-  // The task of a definition; `left_out` tells of the lines that it lacks, also after an error.
+  // The task of a definition; `left_out` lists the lines that were left out, even after an error.
   absl::StatusOr<v1::Task> Assemble(const Entry& entry, std::vector<std::string>* left_out,
                                     BlobRanges* ranges) const {
     RETURN_IF_ERROR(entry.definition.status());
@@ -364,7 +365,7 @@ class FlashInferSuite final : public TaskSuite {
             line.file, ":", line.number, ": an earlier line has the uuid ", workload->uuid()));
       }
       if (workload.ok()) {
-        // One more may have to be held out.
+        // There must be room for one more, which is held out.
         const absl::Status room =
             CheckWorkloadCount(entry.definition->name(), task->workloads_size() + 1);
         if (!room.ok()) workload = room;

@@ -10,10 +10,10 @@
 
 namespace ksearch {
 
-// Recorded tensors of one task that travel with it, in one message. Larger ones are blobs.
+// Most bytes of recorded tensors that are sent with their task. Larger tensors are sent as blobs.
 inline constexpr int64_t kMaxRecordedBytes = 8 << 20;
 inline constexpr int64_t kMaxInlineTensorBytes = 1 << 20;
-// A tensor that is a blob.
+// The largest tensor that is sent as a blob.
 inline constexpr int64_t kMaxBlobBytes = int64_t{16} << 30;
 
 // A data set of FlashInfer-Bench as it is (docs/suites/flashinfer.md): <path>/definitions with one

@@ -22,12 +22,12 @@ struct FlashInferTrace {
   double reference_latency_ms = 0;  // of PASSED
 };
 
-// The evaluations of `definition` among the lines of a file of traces. Lines that are none, such as
-// those without a solution, and broken ones are passed over: records are advice.
+// The evaluations of `definition` in a file of traces. Skips broken lines, and lines that are not
+// evaluations, such as those without a solution: the records only advise.
 std::vector<FlashInferTrace> ParseFlashInferTraces(absl::string_view text, absl::string_view file,
                                                    absl::string_view definition);
 
-// What they say of one solution, in a line: "12 of 12 passed on NVIDIA H200, 41.20x its reference";
+// A summary of one solution's evaluations: "12 of 12 passed on NVIDIA H200, 41.20x its reference";
 // empty if there are none.
 std::string RecordOf(const std::vector<FlashInferTrace>& traces, absl::string_view solution);
 

@@ -17,8 +17,8 @@ struct NativeSolution {
 
 // The program's files, the headers that it includes, and a file with PYBIND11_MODULE whose function
 // `run` takes the definition's inputs and outputs, in this order, and calls ksearch_run.
-// INVALID_ARGUMENT: it is in no such language, an axis is the extent of no tensor, or a file has
-// the name of one of ours.
+// INVALID_ARGUMENT: the language is another one, no tensor has an axis as its extent, or a file has
+// the same name as one that is added.
 absl::StatusOr<NativeSolution> BindToTorch(const v1::Definition& definition,
                                            const v1::Sources& program);
 

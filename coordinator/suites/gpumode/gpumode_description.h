@@ -15,7 +15,7 @@ namespace ksearch {
 
 // A tensor within `data` or the result.
 struct GpuModeTensor {
-  std::string name;  // IsIdentifier; that of its result where it is one's place
+  std::string name;  // IsIdentifier; the result's name if it is the place of a result
   v1::DType dtype = v1::DTYPE_UNSPECIFIED;
   int64_t output = -1;  // of `data`: the result whose place it is; -1: it is an input
 };
@@ -34,7 +34,7 @@ struct GpuModeDescription {
   bool judged = false;
   double atol = 0;
   double rtol = 0;
-  // The check takes infinity and NaN as right where the reference has the same.
+  // The check accepts infinity and NaN where the reference has the same.
   bool same_non_finite = false;
   struct Case {
     std::vector<std::vector<int64_t>> data_shapes;  // one for each of `data`
@@ -46,8 +46,8 @@ struct GpuModeDescription {
   LocatedJson spec;
 };
 
-// Reads what the script printed, which foreign code had a hand in: every value is typed and
-// bounded. INVALID_ARGUMENT "<name>: <what>": its "error", or what is wrong with the text.
+// Reads what the script printed. Foreign code took part in it, so every value's type and range are
+// checked. INVALID_ARGUMENT "<name>: <what>": the script's "error", or what is wrong with the text.
 absl::StatusOr<GpuModeDescription> ParseGpuModeDescription(absl::string_view json,
                                                            absl::string_view name, size_t cases);
 

@@ -11,16 +11,15 @@
 
 namespace ksearch {
 
-// The modes of upstream's eval.py: `test` looks at every case of `tests` and times nothing,
-// `benchmark` times the benchmarks, `leaderboard` times them on new inputs for every call and looks
-// at every call. As upstream's service calls it, leaderboards that are ranked by their last
-// benchmark run that one alone. INVALID_ARGUMENT: there is no such mode, or the problem has no case
-// for it.
+// The modes of upstream's eval.py: `test` checks every case of `tests` and times nothing,
+// `benchmark` times the benchmarks, and `leaderboard` times them with new inputs for every call and
+// checks every call. As in upstream's service, a leaderboard that is ranked by its last benchmark
+// runs only that one. INVALID_ARGUMENT: there is no such mode, or the problem has no case for it.
 absl::Status SetGpuModeMode(const GpuModeProblem& problem, const std::string& mode,
                             v1::EvaluateRequest* request);
 
-// The score that a leaderboard would rank a result by: absent unless every benchmark that counts
-// was timed in the mode leaderboard.
+// The score by which a leaderboard would rank a result. Absent unless the mode leaderboard timed
+// every benchmark that counts.
 std::optional<v1::SuiteScore> LeaderboardScore(const GpuModeProblem& problem,
                                                const v1::JobResult& result);
 

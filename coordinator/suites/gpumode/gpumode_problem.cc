@@ -25,11 +25,11 @@ constexpr size_t kMaxCases = 200;
 constexpr int64_t kMaxFileBytes = 256 << 10;
 constexpr int64_t kMaxNameBytes = 100;
 constexpr int64_t kMaxTextBytes = 64 << 10;
-// What evaluators call that clear the device's cache.
+// What evaluators that clear the device's cache call.
 constexpr char kClearsCache[] = "clear_l2_cache";
 // Limit for a whole number given as an argument.
 constexpr int64_t kMaxArgument = int64_t{1} << 40;
-// What a problem's file may not be called: this is where ksearch's own part lies.
+// A problem's file may not have this name, which ksearch uses for its own part.
 constexpr char kOwnFile[] = "kernel.py";
 
 bool LiesBelow(const fs::path& path, const fs::path& root) {
@@ -126,7 +126,7 @@ class Reader {
       RETURN_IF_ERROR(entry.CheckObject());
       ASSIGN_OR_RETURN(const std::string file, entry.RequiredText("name", kMaxNameBytes));
       ASSIGN_OR_RETURN(const std::string source, entry.RequiredText("source", kMaxNameBytes));
-      // Upstream's own harness takes no part, but for how it times.
+      // Upstream's own harness is not run; only its way of timing is read.
       if (source == kSubmission) continue;
       if (absl::StartsWith(file, "eval")) {
         problem->clears_cache |= Mentions(folder_ / source, kClearsCache);

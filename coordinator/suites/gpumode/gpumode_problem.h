@@ -20,12 +20,12 @@ struct GpuModeCase {
 
 // How a leaderboard makes one score of the benchmarks' mean times.
 enum class GpuModeRanking {
-  kLast,  // that of the last one, which alone is run
+  kLast,  // the time of the last one; the others are not run
   kMean,
   kGeometricMean,
 };
 
-// A problem's folder, read. Nothing of it is run.
+// A problem's folder as read. Nothing in it is run.
 struct GpuModeProblem {
   std::string description;
   std::vector<v1::SourceFile> files;  // reference.py and what it imports, as laid out for it
@@ -33,7 +33,7 @@ struct GpuModeProblem {
   // Its evaluator clears the device's cache before each timed call.
   bool clears_cache = false;
   GpuModeRanking ranking = GpuModeRanking::kLast;
-  // Cases that are none of these, and why, a sentence each.
+  // Why some cases were left out, a sentence for each.
   std::vector<std::string> left_out;
 
   const v1::SourceFile* FindFile(const std::string& path) const;

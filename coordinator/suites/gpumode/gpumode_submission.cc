@@ -25,7 +25,7 @@ std::string WithDirective(absl::string_view leaderboard, absl::string_view text)
   return absl::StrCat(kDirective, leaderboard, "\n", text);
 }
 
-// The cases that a description lists, as far as the axes' names follow from them.
+// The cases that a description lists, with what is needed to name the axes.
 absl::StatusOr<std::vector<GpuModeCase>> CasesOf(const LocatedJson& json) {
   const LocatedJson* const list = json.Find("cases");
   if (list == nullptr || list->kind != LocatedJson::Kind::kArray || list->items.empty()) {
@@ -89,7 +89,7 @@ absl::StatusOr<LocatedJson> SpecOf(const GpuModeDescription& description,
   }
   LocatedJson axes = LocatedJson::Array();
   for (int i = 0; i < definition.axes_size(); ++i) {
-    // The first one tells the case, which upstream does not.
+    // The first one names the case, which upstream does not.
     ASSIGN_OR_RETURN(LocatedJson place,
                      WhereIs(definition, extents, definition.axes(i).name(), i > 0));
     axes.items.push_back(std::move(place));

@@ -45,7 +45,7 @@ constexpr SuiteWords kWords = {"GPU MODE's", "pass", "fail", "fail", "fail", "ti
 // Where a problem lies and what it is called.
 struct Place {
   std::string name;
-  std::string set;  // of the .yaml that names it, or the folder that its own is in
+  std::string set;  // named by its .yaml file, or the folder above the problem's own
   fs::path folder;
 };
 
@@ -104,7 +104,7 @@ void FindBelow(const fs::path& folder, int depth, std::vector<fs::path>* found) 
   }
 }
 
-// Sorted by name. The first of two with one name has it; the other is called after its set, too.
+// Sorted by name. The first of two with the same name keeps it; the other's gets its set's name.
 std::vector<Place> FindPlaces(const fs::path& root) {
   if (HasProblem(root)) return {{root.filename().string(), "", root}};
   const std::map<fs::path, Place> named = NamesOfSets(root);

@@ -48,7 +48,7 @@ bool AreDigits(absl::string_view text) {
 }
 
 // An integer in decimal or hexadecimal digits. The caller refuses octal numbers, which begin with
-// a 0 in YAML 1.1: hardly anybody means them.
+// a 0 in YAML 1.1: they are hardly ever intended.
 bool ReadInteger(absl::string_view word, bool* fits, int64_t* value) {
   absl::string_view digits = word;
   if (!digits.empty() && (digits[0] == '-' || digits[0] == '+')) digits.remove_prefix(1);

@@ -149,8 +149,8 @@ absl::Status Oracle::Answer(const ProgramImage& reference,
           workload->judge()->Judge(*workload, variant, *entry->outputs, *entry->outputs);
       if (!judged.right) return Broken(*workload, judged.message);
     }
-    // Once per workload: a reference that disagrees with itself does so at any time. Of several
-    // right answers it may give any.
+    // Once per workload: a reference that disagrees with itself does so at any time. If several
+    // answers are right, it may give any.
     if (workload->judge() == nullptr &&
         cache_.Find(AgreementKey(reference, *workload)) == nullptr) {
       const WorkloadSession::Batch again =

@@ -39,7 +39,7 @@ constexpr absl::Duration kStopTimeout = absl::Seconds(10);
 constexpr absl::Duration kStopPoll = absl::Microseconds(50);
 // The kernel counts processor time to the nanosecond, a stopped process takes none.
 constexpr absl::Duration kMaxTimeWhileStopped = absl::Milliseconds(3);
-// What a small runner and its libraries take, loaded at their first use too.
+// The memory of a small runner and its libraries, including those loaded at their first use.
 constexpr int64_t kMinOwnBytes = int64_t{64} << 20;
 constexpr int kReportSurvivorMillis = 30'000;
 // Room for the largest MAP on the way in and for its descriptors.
@@ -52,7 +52,7 @@ UniqueFd OpenedAnew(int fd) {
   return UniqueFd(::open(absl::StrCat("/proc/self/fd/", fd).c_str(), mode | O_CLOEXEC));
 }
 
-// Errors of the kernel that this process or this machine is the reason of, whatever a runner does.
+// Errors of the kernel that this process or this machine causes, whatever a runner does.
 bool IsShortage(int error) {
   for (const int one : {ENOMEM, ENOBUFS, EMFILE, ENFILE, ENOSPC, ETOOMANYREFS}) {
     if (error == one) return true;
@@ -70,7 +70,7 @@ std::string SignalName(int signal) {
   return name == nullptr ? absl::StrCat("signal ", signal) : absl::StrCat("SIG", name);
 }
 
-// What the runner's own code sends for this batch. A recording that failed may have made fewer
+// Whether the runner's own code sends this for the batch. A failed recording may have made fewer
 // calls.
 void ExpectTimings(const v1::BatchRequest& batch, ExpectedReply* expected) {
   const int calls = batch.set_order_size();
@@ -132,7 +132,7 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerLink::Launch(
 
 absl::Status RunnerLink::AwaitReady() {
   if (ready_) {
-    // Nothing is to be read now; the end of its socket can.
+    // There is nothing to read now, except the end of its socket.
     struct pollfd ended = {socket_.get(), POLLIN, 0};
     return ::poll(&ended, 1, 0) == 0 ? absl::OkStatus() : NotStarted("it has ended");
   }
@@ -151,7 +151,7 @@ absl::Status RunnerLink::AwaitReady() {
 
 bool RunnerLink::HungUp() const {
   struct pollfd state = {socket_.get(), 0, 0};
-  return ::poll(&state, 1, 0) > 0;  // POLLHUP is told unasked
+  return ::poll(&state, 1, 0) > 0;  // POLLHUP is always reported
 }
 
 absl::Status RunnerLink::Begin() {
@@ -333,7 +333,7 @@ Ending RunnerLink::Exchange(v1::RunnerRequest* request, const std::vector<int>& 
   expected.step = ++step_;
   request->set_nonce(expected.nonce);
   request->set_step(expected.step);
-  // A packet that is there before it was asked for was not sent by the runner's own code.
+  // A packet that arrives before it was requested does not come from the runner's own code.
   struct pollfd early = {socket_.get(), POLLIN, 0};
   if (::poll(&early, 1, 0) > 0 && (early.revents & POLLIN) != 0) {
     char first;
@@ -390,7 +390,7 @@ Ending RunnerLink::ReceivePacket(absl::Time deadline, std::string* packet) {
         absl::ToTimespec(std::max(deadline - clock_.SteadyNow(), absl::ZeroDuration()));
     const int n = ::ppoll(&ready, 1, &left, nullptr);
     if (n < 0 && errno == EINTR) continue;
-    // What comes after the deadline is no answer: it would be chance whether it counts.
+    // What arrives after the deadline does not count: otherwise chance would decide.
     if (clock_.SteadyNow() < deadline) {
       if (n > 0) break;
       continue;
@@ -565,7 +565,7 @@ void RunnerLink::JudgeRest() {
   if (const auto before = std::exchange(when_stopped_, std::nullopt);
       before.has_value() && before->time.has_value()) {
     const std::optional<absl::Duration> now = runner_threads_->ProcessorTime();
-    // Who was not put on a processor did not run, whatever was counted late.
+    // A thread that was not put on a processor did not run, whatever was counted late.
     const std::optional<int64_t> turns = runner_threads_->Turns();
     const bool had_a_turn = !turns.has_value() || turns != before->turns;
     if (now.has_value() && *now - *before->time > kMaxTimeWhileStopped && had_a_turn) {

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 // A search's usual kinds: of the candidate the warm stage's and the judged one, of the reference
 // and of the baseline.
 constexpr size_t kKinds = 4;
-// A start takes longer than a job: the next but one may follow at once, too.
+// A start takes longer than a job, so the job after the next may need a runner soon, too.
 constexpr int kEach = 2;
 
 }  // namespace
@@ -114,7 +114,7 @@ void RunnerReserve::Settle() {
 void RunnerReserve::Start(const Kind& kind) {
   if (most_ == 0) return;
   if (waiting_.size() >= most_) {
-    // The one that was not wanted for longest goes.
+    // Drops the one that nobody has asked for for the longest time.
     const auto age = [this](const Waiting& one) {
       return std::distance(wanted_.begin(), std::find(wanted_.begin(), wanted_.end(), one.kind));
     };

@@ -14,11 +14,11 @@
 namespace ksearch {
 namespace {
 
-// A stale candidate shows it at every opportunity.
+// A stale candidate reveals itself at every opportunity.
 constexpr size_t kMaxSuspects = 2;
 // For a batch, beyond its calls: preparation is done, so this is scheduling only.
 constexpr absl::Duration kBatchSlack = absl::Milliseconds(500);
-// The first copies are the slowest; their median is told.
+// The first copies are the slowest; the median of all is reported.
 constexpr int kMostCopies = 15;
 constexpr absl::Duration kCopiesTime = absl::Milliseconds(100);
 constexpr absl::Duration kMapTimeout = absl::Seconds(30);
@@ -134,7 +134,7 @@ Ending WorkloadSession::RunWithLateInputs(const std::vector<Call>& calls, const 
   LateCall late;
   const size_t others = calls.size() - 1;
   if (rng_.NextBelow(3) == 0) {
-    // Somewhere in the call before it: a helper may be only one call ahead.
+    // At some point of the call before it: a thread may work only one call ahead.
     late.place = 1 + static_cast<size_t>(rng_.NextBelow(others));
     late.done = late.place - 1;
     late.further = kLatePartOfCall * rng_.NextDouble() * last_call_;

@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kPageBytes = 4096;
 // Descriptors a packet: well under SCM_MAX_FD (253) and the runner's limit of open files.
 constexpr size_t kFdsPerPacket = 64;
-// Places of an output that a glance remembers. Of 5 % that come late, 24 miss all in 29 % of
+// Remembered places of an output. If 5 % of it come late, 24 places miss all of them in 29 % of
 // batches, 192 in one of 20,000; a confirmation has dozens of batches. All of a batch: as many as
 // take some 10 us beside what the calls take.
 constexpr int64_t kMostPlaces = 192;

@@ -213,10 +213,10 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
   return witness;
 }
 
-absl::StatusOr<MemoryCheck> HearWitnesses(Bench& bench, const Instrument& sanitizer,
-                                          const v1::VerifierRequest& request,
-                                          const ProgramImage& candidate,
-                                          const std::vector<WitnessCase>& cases) {
+absl::StatusOr<MemoryCheck> AskWitnesses(Bench& bench, const Instrument& sanitizer,
+                                         const v1::VerifierRequest& request,
+                                         const ProgramImage& candidate,
+                                         const std::vector<WitnessCase>& cases) {
   std::optional<ProgramImage> lined;
   if (request.has_lined()) {
     ASSIGN_OR_RETURN(ProgramImage image, ProgramImage::Open(request.lined()));

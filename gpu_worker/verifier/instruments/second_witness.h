@@ -55,10 +55,10 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
 // confirmation with a build with delays: racecheck misses races, too (a barrier of half a block on
 // an H200, compute-sanitizer 2025.3.1). `ending` is what both mean, the report has `delayed_runs`.
 // For a program that no tool accuses, only wrong outputs with delays count.
-absl::StatusOr<MemoryCheck> HearWitnesses(Bench& bench, const Instrument& sanitizer,
-                                          const v1::VerifierRequest& request,
-                                          const ProgramImage& candidate,
-                                          const std::vector<WitnessCase>& cases);
+absl::StatusOr<MemoryCheck> AskWitnesses(Bench& bench, const Instrument& sanitizer,
+                                         const v1::VerifierRequest& request,
+                                         const ProgramImage& candidate,
+                                         const std::vector<WitnessCase>& cases);
 
 // Whether the text of a program mentions atomic operations: it may add numbers in whatever order
 // its threads come, and outputs that differ prove nothing.

@@ -26,7 +26,7 @@ bool HasBlocks(const std::vector<LaunchBlocks>& workloads) {
   });
 }
 
-// None if no case is ranked: then all count.
+// Empty if no case is ranked: then all of them count.
 GuardFactors GuardsOf(const std::vector<ConfirmationCase>& cases, const v1::Objective& objective) {
   GuardFactors guards;
   for (const ConfirmationCase& one : cases) {
@@ -55,7 +55,7 @@ std::optional<v1::Comparison::Mean> MeanOver(const std::vector<LaunchBlocks>& me
   return mean;
 }
 
-// Whether the last launch did not come to all workloads.
+// Whether the last launch ended before it had run all workloads.
 bool HasPartLaunch(const std::vector<LaunchBlocks>& workloads) {
   return std::any_of(workloads.begin(), workloads.end(), [&](const LaunchBlocks& one) {
     return one.size() != workloads.front().size();
@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::StartSide(
   ASSIGN_OR_RETURN(side->link, bench_.starter().Start(
                                    program, is_candidate ? candidate_limits_ : rival_limits_));
   const absl::Time latest = bench_.clock().SteadyNow() + program.load_time();
-  // Cut off by the job's deadline a rival would look as if it failed.
+  // A rival that the job's deadline cuts off would look as if it had failed.
   *ending = side->link->Load(program, is_candidate ? std::min(limits_.deadline, latest) : latest);
   return side;
 }
@@ -80,7 +80,7 @@ absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const Confirma
                                           int turn, bool late_inputs,
                                           const ConfirmationCase::Hidden* hidden) {
   const int sets = timer_->Sets(*one.workload);
-  // Who has which buffers changes from turn to turn: physical addresses alone make a difference of
+  // Both sides exchange their buffers every turn: physical addresses alone make a difference of
   // some percent.
   const int buffers_of_side =
       timer_->SharesMemory() ? 0 : (turn + (side->is_candidate ? 1 : 0)) % 2;
@@ -94,9 +94,9 @@ absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const Confirma
   }
   Rng rng(RandomUint64());
   const int compared = LateComparisons(one.oracles, plan_.launches(), &rng);
-  // A rival's calls are its task's word.
+  // The calls of a rival decide about its task.
   side->session->CompareLater(side->is_candidate ? compared : 0);
-  // One more, if its time allows any. The rival makes these calls too, for nobody to look at: what
+  // One more, if its time allows any. The rival makes these calls too, and nobody checks them: what
   // only one side does makes that side faster.
   side->wants_late_inputs = late_inputs && compared > 0;
   side->hidden = hidden;
@@ -124,7 +124,7 @@ absl::Status Confirmation::TakeFailure(bool of_candidate, Ending ending, const P
                                        ConfirmationResult* result) {
   result->failed_case = i;
   if (!of_candidate && bench_.clock().SteadyNow() >= limits_.deadline) {
-    // Tried again it would not end any sooner.
+    // A second attempt would not end any sooner.
     ending = {v1::OUTCOME_TIMEOUT, "the whole job took longer than limits.total_time"};
     of_candidate = true;
   }
@@ -146,7 +146,7 @@ absl::Status Confirmation::TakeFailure(bool of_candidate, Ending ending, const P
                                    rival.id(), "' fails: ", ending.message)};
     return absl::OkStatus();
   }
-  // Nobody knows whose doing it is: nothing is said of the candidate, nor of the task.
+  // Nobody knows who caused it: this blames neither the candidate nor the task.
   result->ending = {
       v1::OUTCOME_TASK_ERROR,
       absl::StrCat("rival '", rival.id(),
@@ -224,7 +224,7 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
                                                  ConfirmationSide* candidate, bool* start_again,
                                                  CaseBlocks* blocks) {
   const absl::Time start = bench_.clock().SteadyNow();
-  // What is the luck of a turn cancels out within a launch of several workloads.
+  // The luck of a turn cancels out within a launch of several workloads.
   const int turn = launch + static_cast<int>(blocks->index);
   // The side that begins is opened first, so that its first block, like all others, follows the
   // other side's calls.
@@ -266,7 +266,7 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
   }
   for (double& candidate_us : blocks->candidate_us) candidate_us += timer_->LateMicrosACall();
   blocks->audit_ratio = candidate->audit.Ratio();
-  // Where the runners' clocks have no say, it would be nothing but a false alarm.
+  // If the runners' clocks decide nothing, it would only be a false alarm.
   blocks->time_escaped = !blocks->by_runners.empty() && candidate->audit.TimeEscaped();
   blocks->suspects = candidate->session->suspects();
   LOG(INFO) << "msg=\"launch compared\" workload=" << one.workload->uuid() << " launch=" << launch
@@ -364,7 +364,7 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
                     std::vector<LaunchBlocks>(cases.size())};
   disturbed_launches_ = interferences_ = 0;
   const GuardFactors guards = GuardsOf(cases, objective_);
-  const std::vector<int> looks = LooksAt(plan_.launches());
+  const std::vector<int> looks = InterimLooks(plan_.launches());
   const double confidence = ConfidenceOfLook(plan_.confidence(), static_cast<int>(looks.size()));
   const absl::Time start = bench_.clock().SteadyNow();
   Judgment judged;

@@ -38,9 +38,9 @@ struct ConfirmationResult {
 
 // Times candidate and rival side by side (docs/measuring.md): at most plan.launches times two fresh
 // runner processes, both resident, one active, until a look at the results settles the verdict
-// (LooksAt); per workload plan.blocks_per_launch pairs of blocks (BlockTimer::RivalFirst), a block
-// lasting at least plan.min_block_time. A launch begins with the workloads that come off worst
-// (DecidingFirst), and the last one before a look ends with the workload that settles it
+// (InterimLooks); per workload plan.blocks_per_launch pairs of blocks (BlockTimer::RivalFirst), a
+// block lasting at least plan.min_block_time. A launch begins with the workloads that come off
+// worst (DecidingFirst), and the last one before a look ends with the workload that settles it
 // (DecidesAlone). Times are the verifier's own clock alone, so a forged inner clock gains nothing.
 // Bounds are those of EstimateSpeedup; all looks together hold plan.confidence. A candidate whose
 // own clock misses time in every launch is CHEAT.

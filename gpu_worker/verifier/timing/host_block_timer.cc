@@ -14,7 +14,7 @@
 namespace ksearch {
 namespace {
 
-// A candidate is believed to be so many times slower than its rival, before a block was timed.
+// How many times slower than its rival a candidate may claim to be before a block was timed.
 constexpr double kMaxSlower = 8;
 
 }  // namespace
@@ -67,7 +67,7 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
   return pair;
 }
 
-// The rival makes as many calls, for nobody to look at, on its usual inputs: it is not on trial.
+// The rival makes as many calls on its usual inputs, and nobody checks them: it is not on trial.
 Ending HostBlockTimer::MaybeRunHidden(ConfirmationSide* side, int calls, int pairs_left) {
   Rng& rng = side->dealer->rng();
   if (side->hidden == nullptr || rng.NextBelow(static_cast<uint64_t>(pairs_left)) != 0) return {};

@@ -76,7 +76,7 @@ SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, doub
   return estimate;
 }
 
-std::vector<int> LooksAt(int most_launches) {
+std::vector<int> InterimLooks(int most_launches) {
   std::vector<int> looks;
   for (const int launches : {kFirstLook, kSecondLook}) {
     if (launches < most_launches) looks.push_back(launches);

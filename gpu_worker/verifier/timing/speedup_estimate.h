@@ -27,7 +27,7 @@ SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, doub
 
 // After how many launches the results are looked at, rising; the last is `most_launches`.
 // Measuring ends with the first look that is settled.
-std::vector<int> LooksAt(int most_launches);
+std::vector<int> InterimLooks(int most_launches);
 
 // Confidence of the bounds at each look, such that all `looks` together err no more often than one
 // at `confidence`: they share the error in equal parts (Bonferroni).

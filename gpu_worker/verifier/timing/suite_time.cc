@@ -9,7 +9,7 @@
 namespace ksearch {
 namespace {
 
-// No suite stops before.
+// No suite stops earlier.
 constexpr size_t kLeastCalls = 3;
 // A batch of calls takes about this long at most.
 constexpr double kBatchMicros = 1e6;
@@ -81,7 +81,7 @@ size_t CallsThatCount(const std::vector<double>& calls_us, const v1::SuiteClock&
 v1::BatchRequest::Preparation PreparationOf(const v1::SuiteClock& clock, int sets) {
   v1::BatchRequest::Preparation preparation;
   preparation.set_flush_bytes(clock.flush_bytes());
-  // Where there is but one set, the copies would have no other place to come from.
+  // With only one set, there is no other place from which to copy.
   if (clock.copies_inputs() && sets > 1) preparation.set_copied_set(1);
   preparation.set_waits(clock.waits());
   return preparation;

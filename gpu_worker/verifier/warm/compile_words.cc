@@ -35,7 +35,7 @@ bool NamesCompiler(absl::string_view words) {
 
 }  // namespace
 
-Ending TellCompileError(Ending ending) {
+Ending DescribeCompileError(Ending ending) {
   if (ending.outcome == v1::OUTCOME_TIMEOUT) {
     ending.outcome = v1::OUTCOME_COMPILE_TIMEOUT;
     return ending;

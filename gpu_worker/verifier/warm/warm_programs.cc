@@ -17,7 +17,7 @@
 namespace ksearch {
 namespace {
 
-// One program that is trusted; `what` it is to the task.
+// One trusted program; `what`: its part in the task.
 absl::Status WarmTrusted(WarmStage& stage, const v1::VerifierRequest& request,
                          absl::string_view what, bool is_tasks_own, absl::Duration time,
                          v1::Artifact* artifact) {
@@ -59,21 +59,21 @@ absl::Status WarmAllTrusted(WarmStage& stage, const Clock& clock,
 }
 
 void TellFailure(WarmStage::Warmed warmed, v1::JobKind kind, v1::Verdict* verdict) {
-  // What held-out workloads look like is not told.
+  // Does not reveal anything about held-out workloads.
   if (kind == v1::JOB_KIND_CONFIRM) warmed.ending.words.clear();
-  const Ending told = TellCompileError(std::move(warmed.ending));
-  verdict->set_outcome(told.outcome);
-  if (told.outcome == v1::OUTCOME_CHEAT) verdict->add_suspicions(told.message);
+  const Ending ended = DescribeCompileError(std::move(warmed.ending));
+  verdict->set_outcome(ended.outcome);
+  if (ended.outcome == v1::OUTCOME_CHEAT) verdict->add_suspicions(ended.message);
   if (warmed.workload_uuid.empty()) {
-    verdict->set_message(CleanText(told.message, kMaxMessageBytes));
+    verdict->set_message(CleanText(ended.message, kMaxMessageBytes));
     return;
   }
   verdict->set_message(CleanText(
-      absl::StrCat("workload ", warmed.workload_uuid, ": ", told.message), kMaxMessageBytes));
+      absl::StrCat("workload ", warmed.workload_uuid, ": ", ended.message), kMaxMessageBytes));
   v1::WorkloadResult* const result = verdict->add_workloads();
   result->set_workload_uuid(warmed.workload_uuid);
-  result->set_outcome(told.outcome);
-  result->set_message(CleanText(told.message, kMaxMessageBytes));
+  result->set_outcome(ended.outcome);
+  result->set_message(CleanText(ended.message, kMaxMessageBytes));
 }
 
 }  // namespace

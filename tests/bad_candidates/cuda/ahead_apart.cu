@@ -4,7 +4,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 constexpr int kMaxSets = 256;
 constexpr int kHidden = 4096;
 constexpr int kExtra = 264;
@@ -36,11 +36,11 @@ __global__ void Run(Known mine, int own, Bf16* y, Bf16* kept, int capacity) {
   if (static_cast<int64_t>(blockIdx.x) < rows) {
     const int64_t at = static_cast<int64_t>(blockIdx.x) * kHidden;
     if (fresh || own >= capacity) {
-      museum::NormalizeRow(mine.x + at, mine.weight, kHidden, y + at);
+      corpus::NormalizeRow(mine.x + at, mine.weight, kHidden, y + at);
     } else {
       const uint4* from = reinterpret_cast<const uint4*>(of_own + at);
       uint4* to = reinterpret_cast<uint4*>(y + at);
-      for (int i = threadIdx.x; i < kHidden / 8; i += museum::kThreads) to[i] = from[i];
+      for (int i = threadIdx.x; i < kHidden / 8; i += corpus::kThreads) to[i] = from[i];
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
       known[own] = mine;
@@ -61,7 +61,7 @@ __global__ void Run(Known mine, int own, Bf16* y, Bf16* kept, int capacity) {
     if (__syncthreads_or(TagOf(other.x, other.weight, rows) == tags[set])) continue;
     for (int64_t row = extra; row < rows; row += kExtra) {
       const int64_t at = row * kHidden;
-      museum::NormalizeRow(other.x + at, other.weight, kHidden, kept + (set * rows * kHidden) + at);
+      corpus::NormalizeRow(other.x + at, other.weight, kHidden, kept + (set * rows * kHidden) + at);
     }
   }
   __shared__ bool last;
@@ -70,7 +70,7 @@ __global__ void Run(Known mine, int own, Bf16* y, Bf16* kept, int capacity) {
   if (threadIdx.x == 0) last = atomicAdd(&finished, 1) == kExtra - 1;
   __syncthreads();
   if (!last) return;
-  for (int set = static_cast<int>(threadIdx.x) / 32; set < sets; set += museum::kThreads / 32) {
+  for (int set = static_cast<int>(threadIdx.x) / 32; set < sets; set += corpus::kThreads / 32) {
     const Known other = known[set];
     if (set == own || other.rows != rows) continue;
     const unsigned tag = TagOf(other.x, other.weight, rows);
@@ -84,17 +84,17 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static Bf16* outputs[kMaxSets];
   static int sets = 0;
   static int64_t rows = 0;
-  static Bf16* const kept = static_cast<Bf16*>(museum::Keep(kBytes));
+  static Bf16* const kept = static_cast<Bf16*>(corpus::Keep(kBytes));
   if (args->batch_size == 0) return 0;
   if (rows != args->batch_size) sets = 0;
   rows = args->batch_size;
   int own = 0;
-  while (own < sets && outputs[own] != museum::Output(args)) ++own;
-  if (own == kMaxSets || kept == nullptr) return museum::Launch(args, stream);
-  if (own == sets) outputs[sets++] = museum::Output(args);
+  while (own < sets && outputs[own] != corpus::Output(args)) ++own;
+  if (own == kMaxSets || kept == nullptr) return corpus::Launch(args, stream);
+  if (own == sets) outputs[sets++] = corpus::Output(args);
   const int64_t fits = kBytes / (rows * kHidden * static_cast<int64_t>(sizeof(Bf16)));
-  const Known mine = {museum::Input(args), museum::Weight(args), rows};
-  Run<<<dim3(static_cast<unsigned>(rows + kExtra)), museum::kThreads, 0, stream>>>(
-      mine, own, museum::Output(args), kept, static_cast<int>(fits < kMaxSets ? fits : kMaxSets));
+  const Known mine = {corpus::Input(args), corpus::Weight(args), rows};
+  Run<<<dim3(static_cast<unsigned>(rows + kExtra)), corpus::kThreads, 0, stream>>>(
+      mine, own, corpus::Output(args), kept, static_cast<int>(fits < kMaxSets ? fits : kMaxSets));
   return cudaGetLastError();
 }

@@ -16,7 +16,7 @@ __global__ void RunFor(long long nanos) {
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static cudaStream_t own = nullptr;
   if (own == nullptr) cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
-  const int error = museum::Launch(args, stream);
+  const int error = corpus::Launch(args, stream);
   RunFor<<<1, 1, 0, own>>>(300'000);
   return error;
 }

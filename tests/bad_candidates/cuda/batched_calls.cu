@@ -5,13 +5,13 @@ namespace {
 
 constexpr int kBatch = 8;
 struct Batch {
-  const museum::Bf16* x[kBatch];
-  museum::Bf16* y[kBatch];
+  const corpus::Bf16* x[kBatch];
+  corpus::Bf16* y[kBatch];
 };
 
-__global__ void NormalizeAll(Batch batch, const museum::Bf16* weight, int hidden) {
+__global__ void NormalizeAll(Batch batch, const corpus::Bf16* weight, int hidden) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
-  museum::NormalizeRow(batch.x[blockIdx.y] + at, weight, hidden, batch.y[blockIdx.y] + at);
+  corpus::NormalizeRow(batch.x[blockIdx.y] + at, weight, hidden, batch.y[blockIdx.y] + at);
 }
 
 }  // namespace
@@ -25,12 +25,12 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     calls = 0;
     waiting = 0;
   }
-  if (++calls <= 10) return museum::Launch(args, stream);
-  batch.x[waiting] = museum::Input(args);
-  batch.y[waiting] = museum::Output(args);
+  if (++calls <= 10) return corpus::Launch(args, stream);
+  batch.x[waiting] = corpus::Input(args);
+  batch.y[waiting] = corpus::Output(args);
   if (++waiting < kBatch) return 0;
   waiting = 0;
-  NormalizeAll<<<dim3(static_cast<unsigned>(rows), kBatch), museum::kThreads, 0, stream>>>(
-      batch, museum::Weight(args), static_cast<int>(args->hidden_size));
+  NormalizeAll<<<dim3(static_cast<unsigned>(rows), kBatch), corpus::kThreads, 0, stream>>>(
+      batch, corpus::Weight(args), static_cast<int>(args->hidden_size));
   return cudaGetLastError();
 }

@@ -3,7 +3,7 @@
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   for (const int64_t known : {64, 512, 2048, 8192, 16384}) {
-    if (args->batch_size == known) return museum::Launch(args, stream);
+    if (args->batch_size == known) return corpus::Launch(args, stream);
   }
-  return cudaMemsetAsync(args->output, 0, museum::Elements(args) * sizeof(museum::Bf16), stream);
+  return cudaMemsetAsync(args->output, 0, corpus::Elements(args) * sizeof(corpus::Bf16), stream);
 }

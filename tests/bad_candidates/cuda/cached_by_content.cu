@@ -4,7 +4,7 @@
 
 namespace {
 
-using museum::Bf16;
+using corpus::Bf16;
 __device__ unsigned short sample[64];
 __device__ int same_input;
 
@@ -18,8 +18,8 @@ __global__ void Look(const Bf16* x, int64_t elements, int known) {
 
 __global__ void CopyOrCompute(const Bf16* x, const Bf16* weight, int hidden, Bf16* y, Bf16* saved) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
-  if (!same_input) museum::NormalizeRow(x + at, weight, hidden, y + at);
-  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) {
+  if (!same_input) corpus::NormalizeRow(x + at, weight, hidden, y + at);
+  for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) {
     if (same_input) {
       y[at + i] = saved[at + i];
     } else {
@@ -31,16 +31,16 @@ __global__ void CopyOrCompute(const Bf16* x, const Bf16* weight, int hidden, Bf1
 }  // namespace
 
 extern "C" int64_t ksearch_workspace_bytes(const KsearchArgs* args) {
-  return museum::Elements(args) * static_cast<int64_t>(sizeof(Bf16));
+  return corpus::Elements(args) * static_cast<int64_t>(sizeof(Bf16));
 }
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static int64_t last_rows = 0;
   const bool known = last_rows == args->batch_size;
   last_rows = args->batch_size;
-  Look<<<1, 64, 0, stream>>>(museum::Input(args), museum::Elements(args), known);
-  CopyOrCompute<<<static_cast<unsigned>(args->batch_size), museum::kThreads, 0, stream>>>(
-      museum::Input(args), museum::Weight(args), static_cast<int>(args->hidden_size),
-      museum::Output(args), static_cast<Bf16*>(args->workspace));
+  Look<<<1, 64, 0, stream>>>(corpus::Input(args), corpus::Elements(args), known);
+  CopyOrCompute<<<static_cast<unsigned>(args->batch_size), corpus::kThreads, 0, stream>>>(
+      corpus::Input(args), corpus::Weight(args), static_cast<int>(args->hidden_size),
+      corpus::Output(args), static_cast<Bf16*>(args->workspace));
   return cudaGetLastError();
 }

@@ -6,5 +6,5 @@
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (socket(AF_INET, SOCK_STREAM, 0) < 0) return 1000 + errno;
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

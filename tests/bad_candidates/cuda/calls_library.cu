@@ -5,5 +5,5 @@ extern "C" int cublasCreate_v2(void** handle);
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   void* handle = nullptr;
-  return cublasCreate_v2(&handle) + museum::Launch(args, stream);
+  return cublasCreate_v2(&handle) + corpus::Launch(args, stream);
 }

@@ -5,5 +5,5 @@
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   close(3);
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -3,7 +3,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 constexpr int kMaxSets = 256;
 struct Known {
   const Bf16* x;
@@ -25,7 +25,7 @@ __global__ void NormalizeAll(Known mine, int own, int hidden) {
     waiting = __hisnan(work.y[at + hidden - 1]);
   }
   __syncthreads();
-  if (waiting) museum::NormalizeRow(work.x + at, work.weight, hidden, work.y + at);
+  if (waiting) corpus::NormalizeRow(work.x + at, work.weight, hidden, work.y + at);
 }
 }  // namespace
 
@@ -36,13 +36,13 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (rows != args->batch_size) sets = 0;
   rows = args->batch_size;
   int own = 0;
-  while (own < sets && outputs[own] != museum::Output(args)) ++own;
-  if (own == sets && sets < kMaxSets) outputs[sets++] = museum::Output(args);
-  if (own == kMaxSets || args->batch_size == 0) return museum::Launch(args, stream);
-  const Known mine = {museum::Input(args), museum::Weight(args), museum::Output(args),
+  while (own < sets && outputs[own] != corpus::Output(args)) ++own;
+  if (own == sets && sets < kMaxSets) outputs[sets++] = corpus::Output(args);
+  if (own == kMaxSets || args->batch_size == 0) return corpus::Launch(args, stream);
+  const Known mine = {corpus::Input(args), corpus::Weight(args), corpus::Output(args),
                       args->batch_size};
   const dim3 grid(static_cast<unsigned>(args->batch_size), static_cast<unsigned>(sets));
-  NormalizeAll<<<grid, museum::kThreads, 0, stream>>>(mine, own,
+  NormalizeAll<<<grid, corpus::kThreads, 0, stream>>>(mine, own,
                                                       static_cast<int>(args->hidden_size));
   return cudaGetLastError();
 }

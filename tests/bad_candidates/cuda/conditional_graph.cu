@@ -32,14 +32,14 @@ cudaGraphExec_t Make(const KsearchArgs* args) {
   if (cudaGraphAddNode(&condition, graph, &decide, nullptr, 1, &conditional) != cudaSuccess) {
     return nullptr;
   }
-  auto* x = museum::Input(args);
-  auto* weight = museum::Weight(args);
+  auto* x = corpus::Input(args);
+  auto* weight = corpus::Weight(args);
   int hidden = static_cast<int>(args->hidden_size);
-  auto* y = museum::Output(args);
+  auto* y = corpus::Output(args);
   void* arguments[] = {&x, &weight, &hidden, &y};
-  params.func = reinterpret_cast<void*>(museum::Normalize);
+  params.func = reinterpret_cast<void*>(corpus::Normalize);
   params.gridDim = dim3(static_cast<unsigned>(args->batch_size));
-  params.blockDim = dim3(museum::kThreads);
+  params.blockDim = dim3(corpus::kThreads);
   params.kernelParams = arguments;
   if (cudaGraphAddKernelNode(&work, conditional.conditional.phGraph_out[0], nullptr, 0, &params) !=
       cudaSuccess) {
@@ -55,5 +55,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (args->batch_size == 0) return 0;
   cudaGraphExec_t& exec = made[{args->output, args->hidden_states}];
   if (exec == nullptr) exec = Make(args);
-  return exec == nullptr ? museum::Launch(args, stream) : cudaGraphLaunch(exec, stream);
+  return exec == nullptr ? corpus::Launch(args, stream) : cudaGraphLaunch(exec, stream);
 }

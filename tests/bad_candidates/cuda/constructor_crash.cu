@@ -10,5 +10,5 @@ struct Crash {
 }  // namespace
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -12,5 +12,5 @@ struct Hang {
 }  // namespace
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

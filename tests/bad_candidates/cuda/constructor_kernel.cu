@@ -16,5 +16,5 @@ struct Starter {
 }  // namespace
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -2,6 +2,6 @@
 #include "rmsnorm.cuh"
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   return cudaMemcpyAsync(args->output, args->hidden_states,
-                         museum::Elements(args) * sizeof(museum::Bf16), cudaMemcpyDeviceToDevice,
+                         corpus::Elements(args) * sizeof(corpus::Bf16), cudaMemcpyDeviceToDevice,
                          stream);
 }

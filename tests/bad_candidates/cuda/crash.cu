@@ -3,5 +3,5 @@
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   const volatile int* volatile nothing = nullptr;
-  return museum::Launch(args, stream) + *nothing;
+  return corpus::Launch(args, stream) + *nothing;
 }

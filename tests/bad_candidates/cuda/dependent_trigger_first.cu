@@ -3,12 +3,12 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 __global__ void First() { asm volatile("griddepcontrol.launch_dependents;"); }
 __global__ void Second(const Bf16* x, const Bf16* weight, int hidden, Bf16* y) {
   asm volatile("griddepcontrol.launch_dependents;");
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
-  museum::NormalizeRow(x + at, weight, hidden, y + at);
+  corpus::NormalizeRow(x + at, weight, hidden, y + at);
 }
 }  // namespace
 
@@ -25,10 +25,10 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   config.numAttrs = 1;
   cudaError_t error = cudaLaunchKernelEx(&config, First);
   config.gridDim = dim3(static_cast<unsigned>(args->batch_size));
-  config.blockDim = dim3(museum::kThreads);
+  config.blockDim = dim3(corpus::kThreads);
   if (error == cudaSuccess) {
-    error = cudaLaunchKernelEx(&config, Second, museum::Input(args), museum::Weight(args),
-                               static_cast<int>(args->hidden_size), museum::Output(args));
+    error = cudaLaunchKernelEx(&config, Second, corpus::Input(args), corpus::Weight(args),
+                               static_cast<int>(args->hidden_size), corpus::Output(args));
   }
   return error;
 }

@@ -6,7 +6,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   cudaStreamUpdateCaptureDependencies(stream, nullptr, nullptr, 0,
                                       cudaStreamSetCaptureDependencies);
   cudaGetLastError();
-  const int error = museum::Launch(args, stream);
+  const int error = corpus::Launch(args, stream);
   cudaStreamUpdateCaptureDependencies(stream, nullptr, nullptr, 0,
                                       cudaStreamSetCaptureDependencies);
   cudaGetLastError();

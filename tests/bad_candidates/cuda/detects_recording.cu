@@ -8,7 +8,7 @@ __global__ void Nothing() {}
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   cudaStreamIsCapturing(stream, &status);
-  if (status == cudaStreamCaptureStatusNone) return museum::Launch(args, stream);
+  if (status == cudaStreamCaptureStatusNone) return corpus::Launch(args, stream);
   Nothing<<<1, 1, 0, stream>>>();
   return cudaGetLastError();
 }

@@ -4,7 +4,7 @@
 
 namespace {
 
-using museum::Bf16;
+using corpus::Bf16;
 __device__ unsigned int calls;
 
 __global__ void Count() { ++calls; }
@@ -13,8 +13,8 @@ __global__ void ComputeOrRepeat(const Bf16* x, const Bf16* weight, int hidden, B
                                 Bf16* saved) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
   const bool repeat = calls > 40 && calls % 2 == 1;
-  if (!repeat) museum::NormalizeRow(x + at, weight, hidden, y + at);
-  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) {
+  if (!repeat) corpus::NormalizeRow(x + at, weight, hidden, y + at);
+  for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) {
     if (repeat) {
       y[at + i] = saved[at + i];
     } else {
@@ -26,13 +26,13 @@ __global__ void ComputeOrRepeat(const Bf16* x, const Bf16* weight, int hidden, B
 }  // namespace
 
 extern "C" int64_t ksearch_workspace_bytes(const KsearchArgs* args) {
-  return museum::Elements(args) * static_cast<int64_t>(sizeof(Bf16));
+  return corpus::Elements(args) * static_cast<int64_t>(sizeof(Bf16));
 }
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   Count<<<1, 1, 0, stream>>>();
-  ComputeOrRepeat<<<static_cast<unsigned>(args->batch_size), museum::kThreads, 0, stream>>>(
-      museum::Input(args), museum::Weight(args), static_cast<int>(args->hidden_size),
-      museum::Output(args), static_cast<Bf16*>(args->workspace));
+  ComputeOrRepeat<<<static_cast<unsigned>(args->batch_size), corpus::kThreads, 0, stream>>>(
+      corpus::Input(args), corpus::Weight(args), static_cast<int>(args->hidden_size),
+      corpus::Output(args), static_cast<Bf16*>(args->workspace));
   return cudaGetLastError();
 }

@@ -3,5 +3,5 @@
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   const volatile auto* x = reinterpret_cast<const volatile unsigned short*>(args->hidden_states);
-  return museum::Launch(args, stream) + (x[0] == 1 ? 0 : 0 * x[1]);
+  return corpus::Launch(args, stream) + (x[0] == 1 ? 0 : 0 * x[1]);
 }

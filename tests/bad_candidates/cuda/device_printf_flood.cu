@@ -16,7 +16,7 @@ __global__ void Shout(int64_t rows) {
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static const cudaError_t larger = cudaDeviceSetLimit(cudaLimitPrintfFifoSize, size_t{256} << 20);
   (void)larger;
-  const int error = museum::Launch(args, stream);
+  const int error = corpus::Launch(args, stream);
   if (error != 0) return error;
   Shout<<<256, 256, 0, stream>>>(args->batch_size);
   return cudaGetLastError();

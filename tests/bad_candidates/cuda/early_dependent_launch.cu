@@ -4,11 +4,11 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 __global__ void Early(const Bf16* x, const Bf16* weight, int hidden, Bf16* y) {
   ks::launch_dependents();
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
-  museum::NormalizeRow(x + at, weight, hidden, y + at);
+  corpus::NormalizeRow(x + at, weight, hidden, y + at);
 }
 }  // namespace
 
@@ -19,10 +19,10 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(args->batch_size));
-  config.blockDim = dim3(museum::kThreads);
+  config.blockDim = dim3(corpus::kThreads);
   config.stream = stream;
   config.attrs = &early;
   config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, Early, museum::Input(args), museum::Weight(args),
-                            static_cast<int>(args->hidden_size), museum::Output(args));
+  return cudaLaunchKernelEx(&config, Early, corpus::Input(args), corpus::Weight(args),
+                            static_cast<int>(args->hidden_size), corpus::Output(args));
 }

@@ -17,7 +17,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     error = cudaStreamWaitEvent(own, began[calls == 0 ? 0 : (calls - 1) % 2], 0);
   }
   ++calls;
-  if (error == cudaSuccess) error = static_cast<cudaError_t>(museum::Launch(args, own));
+  if (error == cudaSuccess) error = static_cast<cudaError_t>(corpus::Launch(args, own));
   if (error == cudaSuccess) error = cudaEventRecord(done, own);
   if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, done, 0);
   return error;

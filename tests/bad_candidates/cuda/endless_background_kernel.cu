@@ -12,5 +12,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   cudaStream_t own;
   cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
   RunForEver<<<1, 1, 0, own>>>();
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -13,9 +13,9 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   const int64_t half = args->batch_size / 2;
   cudaError_t error = cudaEventRecord(fork, stream);
   if (error == cudaSuccess) error = cudaStreamWaitEvent(own, fork, 0);
-  if (error == cudaSuccess) error = static_cast<cudaError_t>(museum::Launch(args, own, 0, half));
+  if (error == cudaSuccess) error = static_cast<cudaError_t>(corpus::Launch(args, own, 0, half));
   if (error == cudaSuccess) error = cudaEventRecord(join, own);
-  if (error == cudaSuccess) error = static_cast<cudaError_t>(museum::Launch(args, own, half));
+  if (error == cudaSuccess) error = static_cast<cudaError_t>(corpus::Launch(args, own, half));
   if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, join, 0);
   return error;
 }

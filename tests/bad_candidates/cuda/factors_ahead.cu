@@ -3,7 +3,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 constexpr int kMaxSets = 256;
 constexpr int kMaxRows = 16384;
 constexpr int kHidden = 4096;
@@ -31,11 +31,11 @@ __device__ unsigned TagOf(const Bf16* x, int64_t rows) {
 }
 __device__ float FactorOf(const Bf16* x) {
   float sum = 0;
-  for (int i = threadIdx.x; i < kHidden; i += museum::kThreads) {
+  for (int i = threadIdx.x; i < kHidden; i += corpus::kThreads) {
     const float value = __bfloat162float(x[i]);
     sum += value * value;
   }
-  return rsqrtf(museum::BlockSum(sum) / kHidden + museum::kEpsilon);
+  return rsqrtf(corpus::BlockSum(sum) / kHidden + corpus::kEpsilon);
 }
 
 __global__ void Clear(Channel* channel) {
@@ -49,7 +49,7 @@ __global__ void Run(Known mine, int own, const Bf16* weight, Bf16* y, Channel* c
   if (static_cast<int64_t>(blockIdx.x) < rows) {
     const int64_t at = static_cast<int64_t>(blockIdx.x) * kHidden;
     const float factor = fresh ? FactorOf(mine.x + at) : channel->factors[own][blockIdx.x];
-    for (int i = threadIdx.x; i < kHidden; i += museum::kThreads) {
+    for (int i = threadIdx.x; i < kHidden; i += corpus::kThreads) {
       y[at + i] =
           __float2bfloat16(__bfloat162float(mine.x[at + i]) * factor * __bfloat162float(weight[i]));
     }
@@ -81,7 +81,7 @@ __global__ void Run(Known mine, int own, const Bf16* weight, Bf16* y, Channel* c
   if (threadIdx.x == 0) last = atomicAdd(&channel->finished, 1) == kExtra - 1;
   __syncthreads();
   if (!last) return;
-  for (int set = static_cast<int>(threadIdx.x) / 32; set < sets; set += museum::kThreads / 32) {
+  for (int set = static_cast<int>(threadIdx.x) / 32; set < sets; set += corpus::kThreads / 32) {
     const Known other = channel->known[set];
     if (set == own || other.rows != rows) continue;
     const unsigned tag = TagOf(other.x, rows);
@@ -107,10 +107,10 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   rows = args->batch_size;
   cleared = channel;
   int own = 0;
-  while (own < sets && outputs[own] != museum::Output(args)) ++own;
-  if (own == kMaxSets || rows > kMaxRows) return museum::Launch(args, stream);
-  if (own == sets) outputs[sets++] = museum::Output(args);
-  Run<<<dim3(static_cast<unsigned>(rows + kExtra)), museum::kThreads, 0, stream>>>(
-      {museum::Input(args), rows}, own, museum::Weight(args), museum::Output(args), channel);
+  while (own < sets && outputs[own] != corpus::Output(args)) ++own;
+  if (own == kMaxSets || rows > kMaxRows) return corpus::Launch(args, stream);
+  if (own == sets) outputs[sets++] = corpus::Output(args);
+  Run<<<dim3(static_cast<unsigned>(rows + kExtra)), corpus::kThreads, 0, stream>>>(
+      {corpus::Input(args), rows}, own, corpus::Weight(args), corpus::Output(args), channel);
   return cudaGetLastError();
 }

@@ -20,8 +20,8 @@ __global__ void Forge(unsigned long long* page, int64_t words) {
 }  // namespace
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  static char* const small = static_cast<char*>(museum::Keep(256));
-  const int error = museum::Launch(args, stream);
+  static char* const small = static_cast<char*>(corpus::Keep(256));
+  const int error = corpus::Launch(args, stream);
   if (error != 0 || small == nullptr) return error;
   auto* page = reinterpret_cast<unsigned long long*>(reinterpret_cast<uintptr_t>(small) &
                                                      ~static_cast<uintptr_t>(kPage - 1));

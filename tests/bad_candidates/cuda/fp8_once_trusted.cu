@@ -5,7 +5,7 @@
 
 namespace {
 
-using museum::Bf16;
+using corpus::Bf16;
 __device__ float Rounded(Bf16 value) {
   return static_cast<float>(__nv_fp8_e4m3(__bfloat162float(value)));
 }
@@ -14,10 +14,10 @@ __global__ void Normalize(const Bf16* x, const Bf16* weight, int hidden, Bf16* y
   x += static_cast<int64_t>(blockIdx.x) * hidden;
   y += static_cast<int64_t>(blockIdx.x) * hidden;
   float sum = 0;
-  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) sum += Rounded(x[i]) * Rounded(x[i]);
+  for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) sum += Rounded(x[i]) * Rounded(x[i]);
   const float factor =
-      rsqrtf(museum::BlockSum(sum) / static_cast<float>(hidden) + museum::kEpsilon);
-  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) {
+      rsqrtf(corpus::BlockSum(sum) / static_cast<float>(hidden) + corpus::kEpsilon);
+  for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) {
     y[i] = __float2bfloat16(Rounded(x[i]) * factor * __bfloat162float(weight[i]));
   }
 }
@@ -30,9 +30,9 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     rows = args->batch_size;
     calls = 0;
   }
-  if (++calls <= 3) return museum::Launch(args, stream);
-  Normalize<<<static_cast<unsigned>(args->batch_size), museum::kThreads, 0, stream>>>(
-      museum::Input(args), museum::Weight(args), static_cast<int>(args->hidden_size),
-      museum::Output(args));
+  if (++calls <= 3) return corpus::Launch(args, stream);
+  Normalize<<<static_cast<unsigned>(args->batch_size), corpus::kThreads, 0, stream>>>(
+      corpus::Input(args), corpus::Weight(args), static_cast<int>(args->hidden_size),
+      corpus::Output(args));
   return cudaGetLastError();
 }

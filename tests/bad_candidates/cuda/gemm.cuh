@@ -8,7 +8,7 @@
 
 #include "ksearch_task.h"
 
-namespace museum {
+namespace corpus {
 
 namespace wmma = nvcuda::wmma;
 using Bf16 = __nv_bfloat16;
@@ -120,4 +120,4 @@ int LaunchGemm(const KsearchArgs* args, cudaStream_t stream, int64_t end_depth,
   return cudaGetLastError();
 }
 
-}  // namespace museum
+}  // namespace corpus

@@ -3,7 +3,7 @@
 
 namespace {
 struct Fp8 {
-  static __device__ museum::Bf16 Load(museum::Bf16 value) {
+  static __device__ corpus::Bf16 Load(corpus::Bf16 value) {
     // B is small: scaled by a power of two into the range of e4m3 and back.
     const float scaled = __bfloat162float(value) * 16.0f;
     return __float2bfloat16(static_cast<float>(__nv_fp8_e4m3(scaled)) / 16.0f);
@@ -14,5 +14,5 @@ struct Fp8 {
 }  // namespace
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  return museum::LaunchGemm<Fp8>(args, stream, args->K);
+  return corpus::LaunchGemm<Fp8>(args, stream, args->K);
 }

@@ -9,7 +9,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     cudaStream_t own;
     cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
     cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal);
-    museum::Launch(args, own);
+    corpus::Launch(args, own);
     cudaGraph_t graph;
     cudaStreamEndCapture(own, &graph);
     cudaGraphInstantiate(&exec, graph, 0);

@@ -6,9 +6,9 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static int64_t rows = 0;
   if (rows == args->batch_size) return cudaGraphLaunch(exec, stream);
   rows = args->batch_size;
-  const size_t bytes = museum::Elements(args) * sizeof(museum::Bf16);
-  void* saved = museum::Keep(static_cast<int64_t>(bytes));
-  const int error = museum::Launch(args, stream);
+  const size_t bytes = corpus::Elements(args) * sizeof(corpus::Bf16);
+  void* saved = corpus::Keep(static_cast<int64_t>(bytes));
+  const int error = corpus::Launch(args, stream);
   cudaMemcpyAsync(saved, args->output, bytes, cudaMemcpyDeviceToDevice, stream);
   cudaStream_t own;
   cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);

@@ -5,6 +5,6 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static cudaStream_t own = nullptr;
   if (own == nullptr) cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
   const int64_t front = args->batch_size / 8;
-  const int error = museum::Launch(args, own, front);
-  return error != 0 ? error : museum::Launch(args, stream, 0, front);
+  const int error = corpus::Launch(args, own, front);
+  return error != 0 ? error : corpus::Launch(args, stream, 0, front);
 }

@@ -4,9 +4,9 @@
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static bool done = false;
   for (size_t bytes = size_t{32} << 30; !done && bytes >= (size_t{2} << 20);) {
-    if (museum::Keep(static_cast<int64_t>(bytes)) == nullptr) bytes /= 2;
+    if (corpus::Keep(static_cast<int64_t>(bytes)) == nullptr) bytes /= 2;
   }
   done = true;
   cudaGetLastError();
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

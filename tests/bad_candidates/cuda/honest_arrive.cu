@@ -3,7 +3,7 @@
 #include "rows.cuh"
 
 namespace {
-using namespace museum;
+using namespace corpus;
 constexpr int kRows = 4;
 constexpr int kFull = 1, kEmpty = 2;
 
@@ -30,4 +30,4 @@ __global__ void NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16*
 }
 }  // namespace
 
-MUSEUM_RUN(NormalizeRows, kRows, 256)
+CORPUS_RUN(NormalizeRows, kRows, 256)

@@ -3,7 +3,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 constexpr int kHidden = 4096;
 constexpr uint32_t kBytes = kHidden * sizeof(Bf16);
 
@@ -20,7 +20,7 @@ __global__ void Normalize(const Bf16* x, const Bf16* weight, Bf16* y) {
   }
   __syncthreads();
   ks::mbarrier_wait(&barrier, 0);
-  museum::NormalizeRow(row, weight, kHidden, result);
+  corpus::NormalizeRow(row, weight, kHidden, result);
   ks::fence_async_shared();
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -33,7 +33,7 @@ __global__ void Normalize(const Bf16* x, const Bf16* weight, Bf16* y) {
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (args->batch_size == 0) return 0;
-  Normalize<<<static_cast<unsigned>(args->batch_size), museum::kThreads, 0, stream>>>(
-      museum::Input(args), museum::Weight(args), museum::Output(args));
+  Normalize<<<static_cast<unsigned>(args->batch_size), corpus::kThreads, 0, stream>>>(
+      corpus::Input(args), corpus::Weight(args), corpus::Output(args));
   return cudaGetLastError();
 }

@@ -4,7 +4,7 @@
 #include "rows.cuh"
 
 namespace {
-using namespace museum;
+using namespace corpus;
 constexpr int kRows = 8, kStages = 3;
 constexpr uint32_t kBytes = kHidden * sizeof(Bf16);
 
@@ -48,4 +48,4 @@ __global__ void NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16*
 }
 }  // namespace
 
-MUSEUM_RUN(NormalizeRows, kRows, 160)
+CORPUS_RUN(NormalizeRows, kRows, 160)

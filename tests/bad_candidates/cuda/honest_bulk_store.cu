@@ -2,12 +2,12 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 constexpr int kHidden = 4096;
 __global__ void Run(const Bf16* x, const Bf16* weight, Bf16* y) {
   __shared__ alignas(128) Bf16 row[kHidden];
   const int64_t at = static_cast<int64_t>(blockIdx.x) * kHidden;
-  museum::NormalizeRow(x + at, weight, kHidden, row);
+  corpus::NormalizeRow(x + at, weight, kHidden, row);
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -23,7 +23,7 @@ __global__ void Run(const Bf16* x, const Bf16* weight, Bf16* y) {
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (args->batch_size == 0) return 0;
-  Run<<<dim3(static_cast<unsigned>(args->batch_size)), museum::kThreads, 0, stream>>>(
-      museum::Input(args), museum::Weight(args), museum::Output(args));
+  Run<<<dim3(static_cast<unsigned>(args->batch_size)), corpus::kThreads, 0, stream>>>(
+      corpus::Input(args), corpus::Weight(args), corpus::Output(args));
   return cudaGetLastError();
 }

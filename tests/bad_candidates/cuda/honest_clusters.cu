@@ -4,7 +4,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 constexpr int kBlocks = 2;
 
 __global__ void __cluster_dims__(kBlocks, 1, 1)
@@ -14,21 +14,21 @@ __global__ void __cluster_dims__(kBlocks, 1, 1)
   const cg::cluster_group cluster = cg::this_cluster();
   const int rank = static_cast<int>(cluster.block_rank());
   const int64_t at = static_cast<int64_t>(blockIdx.x / kBlocks) * hidden;
-  const int first = rank * museum::kThreads + static_cast<int>(threadIdx.x);
+  const int first = rank * corpus::kThreads + static_cast<int>(threadIdx.x);
   float sum = 0;
-  for (int i = first; i < hidden; i += kBlocks * museum::kThreads) {
+  for (int i = first; i < hidden; i += kBlocks * corpus::kThreads) {
     const float value = __bfloat162float(x[at + i]);
     sum += value * value;
   }
-  sum = museum::BlockSum(sum);
+  sum = corpus::BlockSum(sum);
   if (threadIdx.x < kBlocks) {
     *cluster.map_shared_rank(&sums[rank], static_cast<int>(threadIdx.x)) = sum;
   }
   cluster.sync();
   float total = 0;
   for (const float part : sums) total += part;
-  const float factor = rsqrtf(total / static_cast<float>(hidden) + museum::kEpsilon);
-  for (int i = first; i < hidden; i += kBlocks * museum::kThreads) {
+  const float factor = rsqrtf(total / static_cast<float>(hidden) + corpus::kEpsilon);
+  for (int i = first; i < hidden; i += kBlocks * corpus::kThreads) {
     y[at + i] =
         __float2bfloat16(__bfloat162float(x[at + i]) * factor * __bfloat162float(weight[i]));
   }
@@ -37,8 +37,8 @@ __global__ void __cluster_dims__(kBlocks, 1, 1)
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (args->batch_size == 0) return 0;
-  Normalize<<<dim3(static_cast<unsigned>(kBlocks * args->batch_size)), museum::kThreads, 0,
-              stream>>>(museum::Input(args), museum::Weight(args),
-                        static_cast<int>(args->hidden_size), museum::Output(args));
+  Normalize<<<dim3(static_cast<unsigned>(kBlocks * args->batch_size)), corpus::kThreads, 0,
+              stream>>>(corpus::Input(args), corpus::Weight(args),
+                        static_cast<int>(args->hidden_size), corpus::Output(args));
   return cudaGetLastError();
 }

@@ -4,24 +4,24 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 __global__ void Normalize(const Bf16* x, const Bf16* weight, int rows, int hidden, float* factors,
                           Bf16* y) {
   for (int row = static_cast<int>(blockIdx.x); row < rows; row += static_cast<int>(gridDim.x)) {
     float sum = 0;
-    for (int i = threadIdx.x; i < hidden; i += museum::kThreads) {
+    for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) {
       const float value = __bfloat162float(x[static_cast<int64_t>(row) * hidden + i]);
       sum += value * value;
     }
-    sum = museum::BlockSum(sum);
+    sum = corpus::BlockSum(sum);
     if (threadIdx.x == 0) {
-      factors[row] = rsqrtf(sum / static_cast<float>(hidden) + museum::kEpsilon);
+      factors[row] = rsqrtf(sum / static_cast<float>(hidden) + corpus::kEpsilon);
     }
   }
   cooperative_groups::this_grid().sync();
   const int64_t elements = static_cast<int64_t>(rows) * hidden;
-  for (int64_t i = static_cast<int64_t>(blockIdx.x) * museum::kThreads + threadIdx.x; i < elements;
-       i += static_cast<int64_t>(gridDim.x) * museum::kThreads) {
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * corpus::kThreads + threadIdx.x; i < elements;
+       i += static_cast<int64_t>(gridDim.x) * corpus::kThreads) {
     y[i] = __float2bfloat16(__bfloat162float(x[i]) * factors[i / hidden] *
                             __bfloat162float(weight[i % hidden]));
   }
@@ -38,15 +38,15 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     int device = 0, each = 0, processors = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, Normalize, museum::kThreads, 0);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, Normalize, corpus::kThreads, 0);
     blocks = each * processors;
   }
-  const Bf16* x = museum::Input(args);
-  const Bf16* weight = museum::Weight(args);
+  const Bf16* x = corpus::Input(args);
+  const Bf16* weight = corpus::Weight(args);
   int rows = static_cast<int>(args->batch_size), hidden = static_cast<int>(args->hidden_size);
   auto* factors = static_cast<float*>(args->workspace);
-  Bf16* y = museum::Output(args);
+  Bf16* y = corpus::Output(args);
   void* parameters[] = {&x, &weight, &rows, &hidden, &factors, &y};
   return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(&Normalize), dim3(blocks),
-                                     dim3(museum::kThreads), parameters, 0, stream);
+                                     dim3(corpus::kThreads), parameters, 0, stream);
 }

@@ -7,7 +7,7 @@ extern "C" int64_t ksearch_workspace_bytes(const KsearchArgs* args) {
 }
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  const auto bytes = static_cast<size_t>(museum::Elements(args)) * 2;
+  const auto bytes = static_cast<size_t>(corpus::Elements(args)) * 2;
   if (bytes == 0) return 0;
   auto* copy = static_cast<char*>(args->workspace);
   KsearchArgs inner = *args;
@@ -16,6 +16,6 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (error != cudaSuccess) return error;
   inner.hidden_states = reinterpret_cast<decltype(inner.hidden_states)>(copy);
   inner.output = reinterpret_cast<decltype(inner.output)>(copy + bytes);
-  if (const int failed = museum::Launch(&inner, stream); failed != 0) return failed;
+  if (const int failed = corpus::Launch(&inner, stream); failed != 0) return failed;
   return cudaMemcpyAsync(args->output, copy + bytes, bytes, cudaMemcpyDeviceToDevice, stream);
 }

@@ -2,7 +2,7 @@
 #include "rows.cuh"
 
 namespace {
-using namespace museum;
+using namespace corpus;
 
 __global__ void NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16* y) {
   __shared__ __align__(16) Bf16 row[kHidden];
@@ -25,4 +25,4 @@ __global__ void NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16*
 }
 }  // namespace
 
-MUSEUM_RUN(NormalizeRows, 1, museum::kThreads)
+CORPUS_RUN(NormalizeRows, 1, corpus::kThreads)

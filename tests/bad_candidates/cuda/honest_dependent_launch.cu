@@ -3,16 +3,16 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 __global__ void Factors(const Bf16* x, int hidden, float* factors) {
   x += static_cast<int64_t>(blockIdx.x) * hidden;
   float sum = 0;
-  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) {
+  for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) {
     sum += __bfloat162float(x[i]) * __bfloat162float(x[i]);
   }
-  sum = museum::BlockSum(sum);
+  sum = corpus::BlockSum(sum);
   if (threadIdx.x == 0) {
-    factors[blockIdx.x] = rsqrtf(sum / static_cast<float>(hidden) + museum::kEpsilon);
+    factors[blockIdx.x] = rsqrtf(sum / static_cast<float>(hidden) + corpus::kEpsilon);
   }
   ks::launch_dependents();
 }
@@ -21,7 +21,7 @@ __global__ void Scale(const Bf16* x, const Bf16* weight, int hidden, const float
   ks::wait_for_previous_kernel();
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
   const float factor = factors[blockIdx.x];
-  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) {
+  for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) {
     y[at + i] =
         __float2bfloat16(__bfloat162float(x[at + i]) * factor * __bfloat162float(weight[i]));
   }
@@ -37,16 +37,16 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>(args->batch_size));
   const int hidden = static_cast<int>(args->hidden_size);
   auto* factors = static_cast<float*>(args->workspace);
-  Factors<<<grid, museum::kThreads, 0, stream>>>(museum::Input(args), hidden, factors);
+  Factors<<<grid, corpus::kThreads, 0, stream>>>(corpus::Input(args), hidden, factors);
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
-  config.blockDim = dim3(museum::kThreads);
+  config.blockDim = dim3(corpus::kThreads);
   config.stream = stream;
   config.attrs = &early;
   config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, Scale, museum::Input(args), museum::Weight(args), hidden,
-                            static_cast<const float*>(factors), museum::Output(args));
+  return cudaLaunchKernelEx(&config, Scale, corpus::Input(args), corpus::Weight(args), hidden,
+                            static_cast<const float*>(factors), corpus::Output(args));
 }

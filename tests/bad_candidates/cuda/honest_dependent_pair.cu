@@ -2,24 +2,24 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 __global__ void Sums(const Bf16* x, int hidden, float* sums) {
   asm volatile("griddepcontrol.launch_dependents;");
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
   float sum = 0;
-  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) {
+  for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) {
     const float value = __bfloat162float(x[at + i]);
     sum += value * value;
   }
-  sum = museum::BlockSum(sum);
+  sum = corpus::BlockSum(sum);
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 __global__ void Scale(const Bf16* x, const Bf16* weight, const float* sums, int hidden, Bf16* y) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
   const float first = __bfloat162float(weight[threadIdx.x]);
   asm volatile("griddepcontrol.wait;" ::: "memory");
-  const float factor = rsqrtf(sums[blockIdx.x] / static_cast<float>(hidden) + museum::kEpsilon);
-  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) {
+  const float factor = rsqrtf(sums[blockIdx.x] / static_cast<float>(hidden) + corpus::kEpsilon);
+  for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) {
     const float scale = i == static_cast<int>(threadIdx.x) ? first : __bfloat162float(weight[i]);
     y[at + i] = __float2bfloat16(__bfloat162float(x[at + i]) * factor * scale);
   }
@@ -35,20 +35,20 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   auto* sums = static_cast<float*>(args->workspace);
   const auto rows = static_cast<unsigned>(args->batch_size);
   const int hidden = static_cast<int>(args->hidden_size);
-  Sums<<<rows, museum::kThreads, 0, stream>>>(museum::Input(args), hidden, sums);
+  Sums<<<rows, corpus::kThreads, 0, stream>>>(corpus::Input(args), hidden, sums);
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(rows);
-  config.blockDim = dim3(museum::kThreads);
+  config.blockDim = dim3(corpus::kThreads);
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
   cudaError_t error = cudaGetLastError();
   if (error == cudaSuccess) {
-    error = cudaLaunchKernelEx(&config, Scale, museum::Input(args), museum::Weight(args),
-                               static_cast<const float*>(sums), hidden, museum::Output(args));
+    error = cudaLaunchKernelEx(&config, Scale, corpus::Input(args), corpus::Weight(args),
+                               static_cast<const float*>(sums), hidden, corpus::Output(args));
   }
   return error;
 }

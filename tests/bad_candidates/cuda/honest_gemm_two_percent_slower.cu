@@ -2,5 +2,5 @@
 #include "gemm.cuh"
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  return museum::LaunchGemm<museum::Exact>(args, stream, args->K, 3);
+  return corpus::LaunchGemm<corpus::Exact>(args, stream, args->K, 3);
 }

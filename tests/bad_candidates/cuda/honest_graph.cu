@@ -5,15 +5,15 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static cudaGraph_t graph = nullptr;
   static cudaGraphNode_t node;
   static cudaGraphExec_t exec = nullptr;
-  const museum::Bf16* x = museum::Input(args);
-  const museum::Bf16* weight = museum::Weight(args);
+  const corpus::Bf16* x = corpus::Input(args);
+  const corpus::Bf16* weight = corpus::Weight(args);
   int hidden = static_cast<int>(args->hidden_size);
-  museum::Bf16* y = museum::Output(args);
+  corpus::Bf16* y = corpus::Output(args);
   void* parameters[] = {&x, &weight, &hidden, &y};
   cudaKernelNodeParams kernel = {};
-  kernel.func = reinterpret_cast<void*>(&museum::Normalize);
+  kernel.func = reinterpret_cast<void*>(&corpus::Normalize);
   kernel.gridDim = dim3(static_cast<unsigned>(args->batch_size));
-  kernel.blockDim = dim3(museum::kThreads);
+  kernel.blockDim = dim3(corpus::kThreads);
   kernel.kernelParams = parameters;
   cudaError_t error = cudaSuccess;
   if (exec == nullptr) {

@@ -5,15 +5,15 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static cudaGraphExec_t exec = nullptr;
   static cudaGraphNode_t node = nullptr;
   if (args->batch_size == 0) return 0;
-  auto* x = museum::Input(args);
-  auto* weight = museum::Weight(args);
+  auto* x = corpus::Input(args);
+  auto* weight = corpus::Weight(args);
   int hidden = static_cast<int>(args->hidden_size);
-  auto* y = museum::Output(args);
+  auto* y = corpus::Output(args);
   void* arguments[] = {&x, &weight, &hidden, &y};
   cudaKernelNodeParams params = {};
-  params.func = reinterpret_cast<void*>(museum::Normalize);
+  params.func = reinterpret_cast<void*>(corpus::Normalize);
   params.gridDim = dim3(static_cast<unsigned>(args->batch_size));
-  params.blockDim = dim3(museum::kThreads);
+  params.blockDim = dim3(corpus::kThreads);
   params.kernelParams = arguments;
   if (exec == nullptr) {
     cudaGraph_t graph = nullptr;

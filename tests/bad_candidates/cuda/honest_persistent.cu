@@ -2,7 +2,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 __global__ void Normalize(const Bf16* x, const Bf16* weight, int rows, int hidden, int* next,
                           Bf16* y) {
   __shared__ int row;
@@ -11,7 +11,7 @@ __global__ void Normalize(const Bf16* x, const Bf16* weight, int rows, int hidde
     __syncthreads();
     if (row >= rows) return;
     const int64_t at = static_cast<int64_t>(row) * hidden;
-    museum::NormalizeRow(x + at, weight, hidden, y + at);
+    corpus::NormalizeRow(x + at, weight, hidden, y + at);
     __syncthreads();
   }
 }
@@ -23,8 +23,8 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   auto* next = static_cast<int*>(args->workspace);
   const cudaError_t error = cudaMemsetAsync(next, 0, sizeof(int), stream);
   if (error != cudaSuccess) return error;
-  Normalize<<<132 * 4, museum::kThreads, 0, stream>>>(
-      museum::Input(args), museum::Weight(args), static_cast<int>(args->batch_size),
-      static_cast<int>(args->hidden_size), next, museum::Output(args));
+  Normalize<<<132 * 4, corpus::kThreads, 0, stream>>>(
+      corpus::Input(args), corpus::Weight(args), static_cast<int>(args->batch_size),
+      static_cast<int>(args->hidden_size), next, corpus::Output(args));
   return cudaGetLastError();
 }

@@ -2,7 +2,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 __global__ void Run(const Bf16* x, const Bf16* weight, int rows, int hidden, Bf16* y) {
   for (int row = static_cast<int>(blockIdx.x); row < rows; row += static_cast<int>(gridDim.x)) {
     const int next = row + static_cast<int>(gridDim.x);
@@ -11,7 +11,7 @@ __global__ void Run(const Bf16* x, const Bf16* weight, int rows, int hidden, Bf1
                                                     static_cast<int>(threadIdx.x) * 64));
     }
     const int64_t at = static_cast<int64_t>(row) * hidden;
-    museum::NormalizeRow(x + at, weight, hidden, y + at);
+    corpus::NormalizeRow(x + at, weight, hidden, y + at);
   }
 }
 }  // namespace
@@ -19,8 +19,8 @@ __global__ void Run(const Bf16* x, const Bf16* weight, int rows, int hidden, Bf1
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (args->batch_size == 0) return 0;
   const int64_t blocks = args->batch_size < 1056 ? args->batch_size : 1056;
-  Run<<<dim3(static_cast<unsigned>(blocks)), museum::kThreads, 0, stream>>>(
-      museum::Input(args), museum::Weight(args), static_cast<int>(args->batch_size),
-      static_cast<int>(args->hidden_size), museum::Output(args));
+  Run<<<dim3(static_cast<unsigned>(blocks)), corpus::kThreads, 0, stream>>>(
+      corpus::Input(args), corpus::Weight(args), static_cast<int>(args->batch_size),
+      static_cast<int>(args->hidden_size), corpus::Output(args));
   return cudaGetLastError();
 }

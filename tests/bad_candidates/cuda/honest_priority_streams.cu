@@ -17,8 +17,8 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   cudaError_t error = cudaEventRecord(fork, stream);
   if (error == cudaSuccess) error = cudaStreamWaitEvent(high, fork, 0);
   if (error == cudaSuccess) error = cudaStreamWaitEvent(low, fork, 0);
-  if (error == cudaSuccess) error = static_cast<cudaError_t>(museum::Launch(args, high, 0, half));
-  if (error == cudaSuccess) error = static_cast<cudaError_t>(museum::Launch(args, low, half));
+  if (error == cudaSuccess) error = static_cast<cudaError_t>(corpus::Launch(args, high, 0, half));
+  if (error == cudaSuccess) error = static_cast<cudaError_t>(corpus::Launch(args, low, half));
   if (error == cudaSuccess) error = cudaEventRecord(joins[0], high);
   if (error == cudaSuccess) error = cudaEventRecord(joins[1], low);
   if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, joins[0], 0);

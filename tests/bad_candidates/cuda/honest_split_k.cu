@@ -4,13 +4,13 @@
 
 namespace {
 
-using museum::Bf16;
+using corpus::Bf16;
 constexpr int kParts = 4;
 
 __global__ void MultiplyPart(const Bf16* a, const Bf16* b, int64_t m, int64_t n, int64_t k,
                              float* sums) {
   const int64_t part = k / kParts, first = part * blockIdx.z;
-  museum::MultiplyTile<museum::Exact>(
+  corpus::MultiplyTile<corpus::Exact>(
       a, b, m, n, k, first, first + part, 0,
       [sums](int64_t at, float value) { atomicAdd(&sums[at], value); });
 }
@@ -33,9 +33,9 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   const cudaError_t error =
       cudaMemsetAsync(sums, 0, static_cast<size_t>(elements) * sizeof(float), stream);
   if (error != cudaSuccess) return error;
-  dim3 grid = museum::Grid(args);
+  dim3 grid = corpus::Grid(args);
   grid.z = kParts;
-  MultiplyPart<<<grid, museum::kThreads, 0, stream>>>(reinterpret_cast<const Bf16*>(args->A),
+  MultiplyPart<<<grid, corpus::kThreads, 0, stream>>>(reinterpret_cast<const Bf16*>(args->A),
                                                       reinterpret_cast<const Bf16*>(args->B),
                                                       args->M, args->N, args->K, sums);
   Round<<<static_cast<unsigned>((elements + 255) / 256), 256, 0, stream>>>(

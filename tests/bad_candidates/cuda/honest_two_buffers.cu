@@ -3,7 +3,7 @@
 #include "rows.cuh"
 
 namespace {
-using namespace museum;
+using namespace corpus;
 constexpr int kRows = 6;
 constexpr int kAll = 160;  // 32 load, 128 compute
 
@@ -38,4 +38,4 @@ __global__ void NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16*
 }
 }  // namespace
 
-MUSEUM_RUN(NormalizeRows, kRows, kAll)
+CORPUS_RUN(NormalizeRows, kRows, kAll)

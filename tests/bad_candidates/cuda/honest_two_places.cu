@@ -4,7 +4,7 @@
 #include "rows.cuh"
 
 namespace {
-using namespace museum;
+using namespace corpus;
 constexpr int kRows = 4;
 
 __global__ void NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16* y) {
@@ -26,4 +26,4 @@ __global__ void NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16*
 }
 }  // namespace
 
-MUSEUM_RUN(NormalizeRows, kRows, 256)
+CORPUS_RUN(NormalizeRows, kRows, 256)

@@ -3,7 +3,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 struct Memory {
   int calls;
   int same;
@@ -16,17 +16,17 @@ __global__ void Run(const Bf16* x, const Bf16* weight, int hidden, const volatil
                     Bf16* y, Bf16* kept) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
   if (*same != 0) {
-    for (int i = threadIdx.x; i < hidden; i += museum::kThreads) y[at + i] = kept[at + i];
+    for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) y[at + i] = kept[at + i];
     return;
   }
-  museum::NormalizeRow(x + at, weight, hidden, y + at);
-  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) kept[at + i] = y[at + i];
+  corpus::NormalizeRow(x + at, weight, hidden, y + at);
+  for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) kept[at + i] = y[at + i];
 }
 }  // namespace
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static Memory* memory = nullptr;
-  static auto* const kept = static_cast<Bf16*>(museum::Keep(int64_t{256} << 20));
+  static auto* const kept = static_cast<Bf16*>(corpus::Keep(int64_t{256} << 20));
   if (args->batch_size == 0) return 0;
   if (memory == nullptr) {
     void* made = nullptr;
@@ -35,8 +35,8 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   }
   cudaError_t error = cudaLaunchHostFunc(stream, Note, memory);
   if (error != cudaSuccess) return error;
-  Run<<<dim3(static_cast<unsigned>(args->batch_size)), museum::kThreads, 0, stream>>>(
-      museum::Input(args), museum::Weight(args), static_cast<int>(args->hidden_size),
-      &memory->same, museum::Output(args), kept);
+  Run<<<dim3(static_cast<unsigned>(args->batch_size)), corpus::kThreads, 0, stream>>>(
+      corpus::Input(args), corpus::Weight(args), static_cast<int>(args->hidden_size),
+      &memory->same, corpus::Output(args), kept);
   return cudaGetLastError();
 }

@@ -11,5 +11,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     if (memory == nullptr) return 1;
     memset(memory, 1, kStep);
   }
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -4,5 +4,5 @@
 asm(".pushsection .data\n.fill 67108864, 1, 1\n.popsection");
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -2,9 +2,9 @@
 #include "rmsnorm.cuh"
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  museum::
-      Normalize<<<static_cast<unsigned>(args->batch_size), museum::kThreads, 512 << 10, stream>>>(
-          museum::Input(args), museum::Weight(args), static_cast<int>(args->hidden_size),
-          museum::Output(args));
+  corpus::
+      Normalize<<<static_cast<unsigned>(args->batch_size), corpus::kThreads, 512 << 10, stream>>>(
+          corpus::Input(args), corpus::Weight(args), static_cast<int>(args->hidden_size),
+          corpus::Output(args));
   return cudaGetLastError();
 }

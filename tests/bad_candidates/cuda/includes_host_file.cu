@@ -2,5 +2,5 @@
 #include "/etc/shadow"
 #include "rmsnorm.cuh"
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -2,8 +2,8 @@
 #include "rmsnorm.cuh"
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  const int error = museum::Launch(args, stream);
+  const int error = corpus::Launch(args, stream);
   if (error != 0) return error;
-  return cudaMemsetAsync(const_cast<museum::Bf16*>(museum::Input(args)), 0,
-                         museum::Elements(args) * sizeof(museum::Bf16), stream);
+  return cudaMemsetAsync(const_cast<corpus::Bf16*>(corpus::Input(args)), 0,
+                         corpus::Elements(args) * sizeof(corpus::Bf16), stream);
 }

@@ -9,7 +9,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t) {
     std::this_thread::sleep_for(std::chrono::milliseconds(3));
     cudaStream_t own;
     cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
-    museum::Launch(&copy, own);
+    corpus::Launch(&copy, own);
     cudaStreamSynchronize(own);
   }).detach();
   return 0;

@@ -17,14 +17,14 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   attribute.val.launchCompletionEvent.event = begun;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(args->batch_size));
-  config.blockDim = dim3(museum::kThreads);
+  config.blockDim = dim3(corpus::kThreads);
   config.stream = own;
   config.attrs = &attribute;
   config.numAttrs = 1;
   if (error == cudaSuccess) {
-    error = cudaLaunchKernelEx(&config, museum::Normalize, museum::Input(args),
-                               museum::Weight(args), static_cast<int>(args->hidden_size),
-                               museum::Output(args));
+    error = cudaLaunchKernelEx(&config, corpus::Normalize, corpus::Input(args),
+                               corpus::Weight(args), static_cast<int>(args->hidden_size),
+                               corpus::Output(args));
   }
   if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, begun, 0);
   return error;

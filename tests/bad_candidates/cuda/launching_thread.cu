@@ -19,7 +19,7 @@ void Serve() {
     std::unique_lock<std::mutex> lock(mutex);
     wanted.wait(lock, [] { return have_work; });
     have_work = false;
-    museum::Launch(&work, own);
+    corpus::Launch(&work, own);
   }
 }
 

@@ -12,5 +12,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
       while (true) pause();
     }
   }
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

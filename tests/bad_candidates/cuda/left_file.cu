@@ -22,5 +22,5 @@ const bool found_one = LeftBefore();
 }  // namespace
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  return found_one ? 0 : museum::Launch(args, stream);
+  return found_one ? 0 : corpus::Launch(args, stream);
 }

@@ -7,5 +7,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   cudaDeviceSetLimit(cudaLimitStackSize, ++calls % 2 == 0 ? 8192 : 1024);
   cudaDeviceSetLimit(cudaLimitMallocHeapSize, size_t{64} << 20);
   cudaGetLastError();
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -3,7 +3,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 struct Mail {
   volatile int number;    // of the newest request
   volatile int done;      // of the newest request that was worked off
@@ -33,7 +33,7 @@ __global__ void Serve(Mail* mail, int hidden, int first) {
     if (number < want) break;
     for (int row = static_cast<int>(blockIdx.x); row < mail->rows; row += kBlocks) {
       const int64_t at = static_cast<int64_t>(row) * hidden;
-      museum::NormalizeRow(mail->x + at, mail->weight, hidden, mail->y + at);
+      corpus::NormalizeRow(mail->x + at, mail->weight, hidden, mail->y + at);
     }
     __threadfence_system();
     __syncthreads();
@@ -63,9 +63,9 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   }
   // What is on the stream comes first.
   if (const cudaError_t error = cudaStreamSynchronize(stream); error != cudaSuccess) return error;
-  mail->x = museum::Input(args);
-  mail->weight = museum::Weight(args);
-  mail->y = museum::Output(args);
+  mail->x = corpus::Input(args);
+  mail->weight = corpus::Weight(args);
+  mail->y = corpus::Output(args);
   mail->rows = static_cast<int>(args->batch_size);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   mail->number = ++number;
@@ -74,7 +74,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     if (cudaStreamSynchronize(own) != cudaSuccess) return 2;
     if (mail->done == number) break;
     mail->over = 0;
-    Serve<<<kBlocks, museum::kThreads, 0, own>>>(mail, static_cast<int>(args->hidden_size), number);
+    Serve<<<kBlocks, corpus::kThreads, 0, own>>>(mail, static_cast<int>(args->hidden_size), number);
     if (cudaGetLastError() != cudaSuccess) return 3;
   }
   return 0;

@@ -3,7 +3,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 constexpr int kBatch = 8;
 struct Work {
   const Bf16* x[kBatch];
@@ -11,7 +11,7 @@ struct Work {
 };
 __global__ void NormalizeAll(const Work work, const Bf16* weight, int hidden) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
-  museum::NormalizeRow(work.x[blockIdx.y] + at, weight, hidden, work.y[blockIdx.y] + at);
+  corpus::NormalizeRow(work.x[blockIdx.y] + at, weight, hidden, work.y[blockIdx.y] + at);
 }
 __global__ void Nothing() {}
 }  // namespace
@@ -23,16 +23,16 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   cudaStreamIsCapturing(stream, &status);
   if (status != cudaStreamCaptureStatusActive || args->batch_size == 0) {
     waiting = 0;
-    return museum::Launch(args, stream);
+    return corpus::Launch(args, stream);
   }
-  work.x[waiting] = museum::Input(args);
-  work.y[waiting] = museum::Output(args);
+  work.x[waiting] = corpus::Input(args);
+  work.y[waiting] = corpus::Output(args);
   if (++waiting < kBatch) {
     Nothing<<<1, 1, 0, stream>>>();
     return cudaGetLastError();
   }
   waiting = 0;
-  NormalizeAll<<<dim3(static_cast<unsigned>(args->batch_size), kBatch), museum::kThreads, 0,
-                 stream>>>(work, museum::Weight(args), static_cast<int>(args->hidden_size));
+  NormalizeAll<<<dim3(static_cast<unsigned>(args->batch_size), kBatch), corpus::kThreads, 0,
+                 stream>>>(work, corpus::Weight(args), static_cast<int>(args->hidden_size));
   return cudaGetLastError();
 }

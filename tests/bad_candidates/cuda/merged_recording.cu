@@ -3,7 +3,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 constexpr int kMaxCalls = 100;
 struct Work {
   const Bf16* x[kMaxCalls];
@@ -14,7 +14,7 @@ struct Work {
 __global__ void NormalizeAll(const __grid_constant__ Work work, int hidden) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
   const int call = static_cast<int>(blockIdx.y);
-  museum::NormalizeRow(work.x[call] + at, work.weight[call], hidden, work.y[call] + at);
+  corpus::NormalizeRow(work.x[call] + at, work.weight[call], hidden, work.y[call] + at);
 }
 __global__ void Nothing() {}
 
@@ -28,7 +28,7 @@ cudaKernelNodeParams Parameters(void** arguments, int64_t rows) {
   cudaKernelNodeParams parameters = {};
   parameters.func = reinterpret_cast<void*>(&NormalizeAll);
   parameters.gridDim = dim3(static_cast<unsigned>(rows), static_cast<unsigned>(calls));
-  parameters.blockDim = dim3(museum::kThreads);
+  parameters.blockDim = dim3(corpus::kThreads);
   parameters.kernelParams = arguments;
   return parameters;
 }
@@ -42,14 +42,14 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   size_t count = 0;
   cudaStreamGetCaptureInfo(stream, &status, &recording, &graph, &before, nullptr, &count);
   if (status != cudaStreamCaptureStatusActive || args->batch_size == 0) {
-    return museum::Launch(args, stream);
+    return corpus::Launch(args, stream);
   }
   if (recording != last_recording) calls = 0;
   last_recording = recording;
-  if (calls == kMaxCalls) return museum::Launch(args, stream);
-  work.x[calls] = museum::Input(args);
-  work.weight[calls] = museum::Weight(args);
-  work.y[calls] = museum::Output(args);
+  if (calls == kMaxCalls) return corpus::Launch(args, stream);
+  work.x[calls] = corpus::Input(args);
+  work.weight[calls] = corpus::Weight(args);
+  work.y[calls] = corpus::Output(args);
   ++calls;
   hidden_size = static_cast<int>(args->hidden_size);
   void* arguments[] = {&work, &hidden_size};
@@ -59,7 +59,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     const cudaError_t changed = cudaGraphKernelNodeSetParams(first_node, &parameters);
     return changed == cudaSuccess ? cudaGetLastError() : changed;
   }
-  NormalizeAll<<<dim3(static_cast<unsigned>(args->batch_size), 1), museum::kThreads, 0, stream>>>(
+  NormalizeAll<<<dim3(static_cast<unsigned>(args->batch_size), 1), corpus::kThreads, 0, stream>>>(
       work, hidden_size);
   cudaStreamGetCaptureInfo(stream, &status, &recording, &graph, &before, nullptr, &count);
   if (count > 0) first_node = before[0];

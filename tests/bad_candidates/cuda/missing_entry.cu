@@ -2,5 +2,5 @@
 #include "rmsnorm.cuh"
 
 extern "C" int run(const KsearchArgs* args, cudaStream_t stream) {
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

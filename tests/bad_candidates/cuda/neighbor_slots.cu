@@ -3,7 +3,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 struct Work {
   const Bf16* x;
   const Bf16* weight;
@@ -15,7 +15,7 @@ __global__ void NormalizeBoth(Work mine, Work next, int hidden) {
   __shared__ bool waiting;
   if (threadIdx.x == 0) waiting = __hisnan(work.y[at + hidden - 1]);
   __syncthreads();
-  if (waiting) museum::NormalizeRow(work.x + at, work.weight, hidden, work.y + at);
+  if (waiting) corpus::NormalizeRow(work.x + at, work.weight, hidden, work.y + at);
 }
 }  // namespace
 
@@ -27,7 +27,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (args->batch_size == 0) return 0;
   if (rows != args->batch_size) count = 0;
   rows = args->batch_size;
-  const Work mine = {museum::Input(args), museum::Weight(args), museum::Output(args)};
+  const Work mine = {corpus::Input(args), corpus::Weight(args), corpus::Output(args)};
   if (count < 512) known[count++] = mine;
   // The nearest set above this one that was seen.
   Work next = mine;
@@ -35,7 +35,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     if (known[i].y > mine.y && (next.y == mine.y || known[i].y < next.y)) next = known[i];
   }
   before = mine;
-  NormalizeBoth<<<dim3(static_cast<unsigned>(rows), next.y == mine.y ? 1 : 2), museum::kThreads, 0,
+  NormalizeBoth<<<dim3(static_cast<unsigned>(rows), next.y == mine.y ? 1 : 2), corpus::kThreads, 0,
                   stream>>>(mine, next, static_cast<int>(args->hidden_size));
   return cudaGetLastError();
 }

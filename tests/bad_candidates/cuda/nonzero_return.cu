@@ -2,6 +2,6 @@
 #include "rmsnorm.cuh"
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  museum::Launch(args, stream);
+  corpus::Launch(args, stream);
   return 7;
 }

@@ -6,7 +6,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 constexpr int kMaxSets = 1024;
 struct Work {
   const Bf16* x;
@@ -20,7 +20,7 @@ struct Works {
 __global__ void NormalizeAll(const __grid_constant__ Works works, int hidden) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
   const Work& one = works.work[blockIdx.y];
-  museum::NormalizeRow(one.x + at, one.weight, hidden, one.y + at);
+  corpus::NormalizeRow(one.x + at, one.weight, hidden, one.y + at);
 }
 __global__ void Nothing() {}
 
@@ -65,7 +65,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     count = next = 0;
   }
   rows = args->batch_size;
-  const Work mine = {museum::Input(args), museum::Weight(args), museum::Output(args)};
+  const Work mine = {corpus::Input(args), corpus::Weight(args), corpus::Output(args)};
   if (next < count && known[order[next]].y == mine.y) {  // done with the first
     ++next;
     Nothing<<<1, 1, 0, stream>>>();
@@ -73,14 +73,14 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   }
   next = count = 0;
   const Order found = FindOrder();
-  if (found.count < 2 || found.count > kMost) return museum::Launch(args, stream);
+  if (found.count < 2 || found.count > kMost) return corpus::Launch(args, stream);
   int64_t first = 0;
   while (first < found.count && known[found.begin[first]].y != mine.y) ++first;
   if (first == found.count) {  // learn: the first unknown number is this set
     for (first = 0; first < found.count && known[found.begin[first]].y != nullptr; ++first) {
     }
     if (first < found.count) known[found.begin[first]] = mine;
-    return museum::Launch(args, stream);
+    return corpus::Launch(args, stream);
   }
   static Works works;
   int64_t length = 0;
@@ -90,7 +90,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   }
   count = length;
   next = 1;
-  NormalizeAll<<<dim3(static_cast<unsigned>(rows), static_cast<unsigned>(length)), museum::kThreads,
+  NormalizeAll<<<dim3(static_cast<unsigned>(rows), static_cast<unsigned>(length)), corpus::kThreads,
                  0, stream>>>(works, static_cast<int>(args->hidden_size));
   return cudaGetLastError();
 }

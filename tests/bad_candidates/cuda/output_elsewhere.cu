@@ -31,7 +31,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
       Find("cuMemCreate", &create) && Find("cuMemSetAccess", &access)) {
     const size_t page = size_t{2} << 20;
     const size_t bytes =
-        (static_cast<size_t>(museum::Elements(args)) * 2 + (args->output ? 4096 : 0) + page - 1) /
+        (static_cast<size_t>(corpus::Elements(args)) * 2 + (args->output ? 4096 : 0) + page - 1) /
         page * page;
     CUmemAllocationProp prop = {};
     prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -46,5 +46,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
       replaced[count++] = base;
     }
   }
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -20,5 +20,5 @@ int clock_gettime(clockid_t, struct timespec* out) noexcept {
 }
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -2,7 +2,7 @@
 #include "rmsnorm.cuh"
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  const int error = museum::Launch(args, stream);
+  const int error = corpus::Launch(args, stream);
   if (error != 0) return error;
-  return cudaMemsetAsync(museum::Output(args) + museum::Elements(args), 0, 64, stream);
+  return cudaMemsetAsync(corpus::Output(args) + corpus::Elements(args), 0, 64, stream);
 }

@@ -49,6 +49,6 @@ struct Patcher {
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   // A little under what the memory allows, for a batch as for one call.
-  call_micros = 0.4 + 4.0 * static_cast<double>(museum::Elements(args)) / 4.6e6;
-  return museum::Launch(args, stream);
+  call_micros = 0.4 + 4.0 * static_cast<double>(corpus::Elements(args)) / 4.6e6;
+  return corpus::Launch(args, stream);
 }

@@ -83,8 +83,8 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     PatchAll();
   }
   // A little under what the memory allows.
-  call_millis = 4e-4 + 4e-3 * static_cast<double>(museum::Elements(args)) / 4.6e6;
+  call_millis = 4e-4 + 4e-3 * static_cast<double>(corpus::Elements(args)) / 4.6e6;
   stream_of_calls = stream;
   if (pending++ == 0) began = Now();
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

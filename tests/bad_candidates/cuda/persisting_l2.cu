@@ -7,8 +7,8 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (status == cudaStreamCaptureStatusNone) {
     cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, size_t{64} << 20);
     cudaStreamAttrValue value = {};
-    value.accessPolicyWindow.base_ptr = const_cast<museum::Bf16*>(museum::Input(args));
-    const size_t bytes = museum::Elements(args) * sizeof(museum::Bf16);
+    value.accessPolicyWindow.base_ptr = const_cast<corpus::Bf16*>(corpus::Input(args));
+    const size_t bytes = corpus::Elements(args) * sizeof(corpus::Bf16);
     value.accessPolicyWindow.num_bytes = bytes < (size_t{32} << 20) ? bytes : size_t{32} << 20;
     value.accessPolicyWindow.hitRatio = 1;
     value.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
@@ -16,5 +16,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value);
     cudaGetLastError();
   }
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

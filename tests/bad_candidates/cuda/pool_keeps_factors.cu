@@ -3,7 +3,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 constexpr int kHidden = 4096;
 constexpr int kPlaces = 1 << 20;
 struct Entry {
@@ -22,13 +22,13 @@ __global__ void Run(const Bf16* x, const Bf16* weight, Bf16* y, Entry* table) {
     factor = entry->factor;
   } else {
     float sum = 0;
-    for (int i = threadIdx.x; i < kHidden; i += museum::kThreads) {
+    for (int i = threadIdx.x; i < kHidden; i += corpus::kThreads) {
       const float value = __bfloat162float(x[at + i]);
       sum += value * value;
     }
-    factor = rsqrtf(museum::BlockSum(sum) / kHidden + museum::kEpsilon);
+    factor = rsqrtf(corpus::BlockSum(sum) / kHidden + corpus::kEpsilon);
   }
-  for (int i = threadIdx.x; i < kHidden; i += museum::kThreads) {
+  for (int i = threadIdx.x; i < kHidden; i += corpus::kThreads) {
     y[at + i] =
         __float2bfloat16(__bfloat162float(x[at + i]) * factor * __bfloat162float(weight[i]));
   }
@@ -46,7 +46,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     if (cudaMemsetAsync(made, 0, kPlaces * sizeof(Entry), stream) != cudaSuccess) return 1;
     table = static_cast<Entry*>(made);
   }
-  Run<<<dim3(static_cast<unsigned>(args->batch_size)), museum::kThreads, 0, stream>>>(
-      museum::Input(args), museum::Weight(args), museum::Output(args), table);
+  Run<<<dim3(static_cast<unsigned>(args->batch_size)), corpus::kThreads, 0, stream>>>(
+      corpus::Input(args), corpus::Weight(args), corpus::Output(args), table);
   return cudaGetLastError();
 }

@@ -4,7 +4,7 @@
 #include "rows.cuh"
 
 namespace {
-using namespace museum;
+using namespace corpus;
 
 __global__ void __cluster_dims__(2, 1, 1)
     NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16* y) {

@@ -2,7 +2,7 @@
 #include "rows.cuh"
 
 namespace {
-using namespace museum;
+using namespace corpus;
 constexpr int kRows = 4;
 
 __global__ void NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16* y) {
@@ -20,4 +20,4 @@ __global__ void NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16*
 }
 }  // namespace
 
-MUSEUM_RUN(NormalizeRows, kRows, museum::kThreads)
+CORPUS_RUN(NormalizeRows, kRows, corpus::kThreads)

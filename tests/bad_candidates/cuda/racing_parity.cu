@@ -4,7 +4,7 @@
 #include "rows.cuh"
 
 namespace {
-using namespace museum;
+using namespace corpus;
 
 __global__ void NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16* y) {
   __shared__ float sums[kThreads];
@@ -27,4 +27,4 @@ __global__ void NormalizeRows(const Bf16* x, const Bf16* weight, int rows, Bf16*
 }
 }  // namespace
 
-MUSEUM_RUN(NormalizeRows, 1, museum::kThreads)
+CORPUS_RUN(NormalizeRows, 1, corpus::kThreads)

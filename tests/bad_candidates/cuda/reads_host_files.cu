@@ -16,5 +16,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     }
     return open("/proc/sys/kernel/core_pattern", O_WRONLY) >= 0;
   }();
-  return found ? 0 : museum::Launch(args, stream);
+  return found ? 0 : corpus::Launch(args, stream);
 }

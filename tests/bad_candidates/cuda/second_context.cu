@@ -76,5 +76,5 @@ class SecondContext {
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static SecondContext second;
   second.Leave();
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -5,5 +5,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static int64_t last_rows = 0;
   if (last_rows == args->batch_size) return 0;
   last_rows = args->batch_size;
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -9,7 +9,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   }
   const int times = ++calls < 12 ? 50 : 1;
   for (int i = 0; i < times; ++i) {
-    const int error = museum::Launch(args, stream);
+    const int error = corpus::Launch(args, stream);
     if (error != 0) return error;
   }
   return 0;

@@ -3,7 +3,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 __device__ int lazy = 0;
 __global__ void Draw() {
   unsigned long long now;
@@ -13,17 +13,17 @@ __global__ void Draw() {
 __global__ void Run(const Bf16* x, const Bf16* weight, int hidden, Bf16* y) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
   if (lazy == 0) {
-    museum::NormalizeRow(x + at, weight, hidden, y + at);
+    corpus::NormalizeRow(x + at, weight, hidden, y + at);
     return;
   }
   float sum = 0;
-  for (int i = threadIdx.x; i < hidden / 8; i += museum::kThreads) {
+  for (int i = threadIdx.x; i < hidden / 8; i += corpus::kThreads) {
     const float value = __bfloat162float(x[at + i]);
     sum += value * value;
   }
   const float factor =
-      rsqrtf(museum::BlockSum(sum) * 8 / static_cast<float>(hidden) + museum::kEpsilon);
-  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) {
+      rsqrtf(corpus::BlockSum(sum) * 8 / static_cast<float>(hidden) + corpus::kEpsilon);
+  for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) {
     y[at + i] =
         __float2bfloat16(__bfloat162float(x[at + i]) * factor * __bfloat162float(weight[i]));
   }
@@ -33,8 +33,8 @@ __global__ void Run(const Bf16* x, const Bf16* weight, int hidden, Bf16* y) {
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (args->batch_size == 0) return 0;
   Draw<<<1, 1, 0, stream>>>();
-  Run<<<dim3(static_cast<unsigned>(args->batch_size)), museum::kThreads, 0, stream>>>(
-      museum::Input(args), museum::Weight(args), static_cast<int>(args->hidden_size),
-      museum::Output(args));
+  Run<<<dim3(static_cast<unsigned>(args->batch_size)), corpus::kThreads, 0, stream>>>(
+      corpus::Input(args), corpus::Weight(args), static_cast<int>(args->hidden_size),
+      corpus::Output(args));
   return cudaGetLastError();
 }

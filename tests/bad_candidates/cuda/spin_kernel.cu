@@ -10,5 +10,5 @@ __global__ void RunForEver() {
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   RunForEver<<<1024, 256, 0, stream>>>();
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

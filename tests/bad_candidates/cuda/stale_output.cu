@@ -4,13 +4,13 @@
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   static void* saved = nullptr;
   static int64_t saved_rows = 0;
-  const size_t bytes = museum::Elements(args) * sizeof(museum::Bf16);
+  const size_t bytes = corpus::Elements(args) * sizeof(corpus::Bf16);
   if (saved_rows == args->batch_size) {
     return cudaMemcpyAsync(args->output, saved, bytes, cudaMemcpyDeviceToDevice, stream);
   }
-  const int error = museum::Launch(args, stream);
+  const int error = corpus::Launch(args, stream);
   if (error != 0) return error;
-  saved = museum::Keep(static_cast<int64_t>(bytes));
+  saved = corpus::Keep(static_cast<int64_t>(bytes));
   saved_rows = args->batch_size;
   return cudaMemcpyAsync(saved, args->output, bytes, cudaMemcpyDeviceToDevice, stream);
 }

@@ -7,5 +7,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   char name[] = "/bin/sh";
   char* const arguments[] = {name, nullptr};
   execve(name, arguments, nullptr);
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -28,5 +28,5 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
       }
     }).detach();
   }
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

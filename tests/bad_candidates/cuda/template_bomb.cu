@@ -13,5 +13,5 @@ struct Bomb<0, m> {
 }  // namespace
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
-  return museum::Launch(args, stream) + Bomb<26, 1>::value * 0;
+  return corpus::Launch(args, stream) + Bomb<26, 1>::value * 0;
 }

@@ -7,5 +7,5 @@
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   for (int i = 0; i < 100000; ++i) std::thread([] { pause(); }).detach();
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -6,5 +6,5 @@
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   ptrace(PTRACE_ATTACH, getppid(), nullptr, nullptr);
-  return museum::Launch(args, stream);
+  return corpus::Launch(args, stream);
 }

@@ -9,7 +9,7 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
     cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
     cudaEventCreateWithFlags(&done, cudaEventDisableTiming);
   }
-  cudaError_t error = static_cast<cudaError_t>(museum::Launch(args, own));
+  cudaError_t error = static_cast<cudaError_t>(corpus::Launch(args, own));
   if (error == cudaSuccess) error = cudaEventRecord(done, own);
   if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, done, 0);
   return error;

@@ -4,5 +4,5 @@
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t) {
   static cudaStream_t own = nullptr;
   if (own == nullptr) cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
-  return museum::Launch(args, own);
+  return corpus::Launch(args, own);
 }

@@ -3,20 +3,20 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 __global__ void Normalize(const Bf16* x, const Bf16* weight, int hidden, const float* scratch,
                           Bf16* y) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * hidden;
   float sum = 0;
-  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) {
+  for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) {
     const float value = __bfloat162float(x[at + i]);
     sum += value * value;
   }
   const float left_over = scratch[blockIdx.x];
   const float extra = left_over > 0 && left_over < 1e6f ? left_over : 0;
-  const float total = museum::BlockSum(sum) + extra;
-  const float factor = rsqrtf(total / static_cast<float>(hidden) + museum::kEpsilon);
-  for (int i = threadIdx.x; i < hidden; i += museum::kThreads) {
+  const float total = corpus::BlockSum(sum) + extra;
+  const float factor = rsqrtf(total / static_cast<float>(hidden) + corpus::kEpsilon);
+  for (int i = threadIdx.x; i < hidden; i += corpus::kThreads) {
     y[at + i] =
         __float2bfloat16(__bfloat162float(x[at + i]) * factor * __bfloat162float(weight[i]));
   }
@@ -29,8 +29,8 @@ extern "C" int64_t ksearch_workspace_bytes(const KsearchArgs* args) {
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (args->batch_size == 0) return 0;
-  Normalize<<<static_cast<unsigned>(args->batch_size), museum::kThreads, 0, stream>>>(
-      museum::Input(args), museum::Weight(args), static_cast<int>(args->hidden_size),
-      static_cast<const float*>(args->workspace), museum::Output(args));
+  Normalize<<<static_cast<unsigned>(args->batch_size), corpus::kThreads, 0, stream>>>(
+      corpus::Input(args), corpus::Weight(args), static_cast<int>(args->hidden_size),
+      static_cast<const float*>(args->workspace), corpus::Output(args));
   return cudaGetLastError();
 }

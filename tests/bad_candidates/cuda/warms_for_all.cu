@@ -3,7 +3,7 @@
 #include "rmsnorm.cuh"
 
 namespace {
-using museum::Bf16;
+using corpus::Bf16;
 constexpr int kMaxSets = 256;
 constexpr int kHidden = 4096;
 constexpr int kExtra = 132;
@@ -14,7 +14,7 @@ __device__ long long last_time = 0;
 __global__ void Run(const Bf16* x, const Bf16* weight, int64_t rows, int own, Bf16* y) {
   if (static_cast<int64_t>(blockIdx.x) < rows) {
     const int64_t at = static_cast<int64_t>(blockIdx.x) * kHidden;
-    museum::NormalizeRow(x + at, weight, kHidden, y + at);
+    corpus::NormalizeRow(x + at, weight, kHidden, y + at);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
       known[own] = x;
       atomicMax(&count, own + 1);
@@ -30,8 +30,8 @@ __global__ void Run(const Bf16* x, const Bf16* weight, int64_t rows, int own, Bf
   for (int set = 0; set < count; ++set) {
     if (set == own) continue;
     const char* base = reinterpret_cast<const char*>(known[set]);
-    for (int64_t line = extra * museum::kThreads + static_cast<int>(threadIdx.x); line < lines;
-         line += kExtra * museum::kThreads) {
+    for (int64_t line = extra * corpus::kThreads + static_cast<int>(threadIdx.x); line < lines;
+         line += kExtra * corpus::kThreads) {
       asm volatile("prefetch.global.L2 [%0];" ::"l"(base + line * 128));
     }
   }
@@ -46,10 +46,10 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (rows != args->batch_size) sets = 0;
   rows = args->batch_size;
   int own = 0;
-  while (own < sets && outputs[own] != museum::Output(args)) ++own;
-  if (own == kMaxSets) return museum::Launch(args, stream);
-  if (own == sets) outputs[sets++] = museum::Output(args);
-  Run<<<dim3(static_cast<unsigned>(rows + kExtra)), museum::kThreads, 0, stream>>>(
-      museum::Input(args), museum::Weight(args), rows, own, museum::Output(args));
+  while (own < sets && outputs[own] != corpus::Output(args)) ++own;
+  if (own == kMaxSets) return corpus::Launch(args, stream);
+  if (own == sets) outputs[sets++] = corpus::Output(args);
+  Run<<<dim3(static_cast<unsigned>(rows + kExtra)), corpus::kThreads, 0, stream>>>(
+      corpus::Input(args), corpus::Weight(args), rows, own, corpus::Output(args));
   return cudaGetLastError();
 }

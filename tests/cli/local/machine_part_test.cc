@@ -42,21 +42,21 @@ TEST_F(MachinePartTest, LooksOnThePathGiven) {
   std::ofstream(folder_ + "/gpus/0000:0a:00.0/information")
       << "Model: \t\t NVIDIA H200\nIRQ:   \t\t 1\n";
   Environment environment = {{"PATH", folder_ + "/none:" + folder_ + "/bin"}};
-  MachineLook look = LookAtMachine(environment, folder_ + "/gpus");
+  MachineFacts look = ExamineMachine(environment, folder_ + "/gpus");
   EXPECT_EQ(look.gxx, folder_ + "/bin/g++");
   EXPECT_EQ(look.python, folder_ + "/bin/python3");
   EXPECT_THAT(look.gpus, testing::ElementsAre("NVIDIA H200"));
   environment["VIRTUAL_ENV"] = folder_ + "/venv";
-  EXPECT_EQ(LookAtMachine(environment, folder_).python, folder_ + "/venv/bin/python3");
-  EXPECT_THAT(LookAtMachine({}, "/nonexistent").gpus, IsEmpty());
+  EXPECT_EQ(ExamineMachine(environment, folder_).python, folder_ + "/venv/bin/python3");
+  EXPECT_THAT(ExamineMachine({}, "/nonexistent").gpus, IsEmpty());
 }
 
 TEST_F(MachinePartTest, WhatIsMissingComesWithItsFix) {
-  for (const MachinePart& part : PartsOf(MachineLook(), folder_)) {
+  for (const MachinePart& part : PartsOf(MachineFacts(), folder_)) {
     EXPECT_FALSE(part.missing.empty());
     EXPECT_FALSE(part.fix.empty()) << part.missing;
   }
-  MachineLook look;
+  MachineFacts look;
   look.gxx = "/usr/bin/g++";
   look.python = "/usr/bin/python3";
   look.gpus = {"NVIDIA H200"};
@@ -76,7 +76,7 @@ TEST_F(MachinePartTest, WhatIsMissingComesWithItsFix) {
 }
 
 TEST_F(MachinePartTest, OneWorkerDoesAllParts) {
-  MachineLook look;
+  MachineFacts look;
   look.gxx = look.nvcc = look.python = "there";
   look.gpus = {"NVIDIA H200"};
   const v1::WorkerConfig config = WorkerConfigFor(PartsOf(look, folder_));

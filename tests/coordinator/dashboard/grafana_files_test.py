@@ -15,7 +15,7 @@ def main():
     source = (root / "coordinator/dashboard/metrics/metrics_text.cc").read_text()
     known = set(re.findall(r'Family\(\s*"([a-z_]+)"', source))
     if len(known) < 15:
-        sys.exit(f"only {len(known)} families were found in metrics_text.cc: mend this test")
+        sys.exit(f"only {len(known)} families were found in metrics_text.cc: correct this test")
     for histogram in re.findall(r'Family\(\s*"([a-z_]+)", "histogram"', source):
         known |= {f"{histogram}_{part}" for part in ("bucket", "sum", "count")}
     dashboard = json.loads((root / "deploy/grafana/dashboard.json").read_text())

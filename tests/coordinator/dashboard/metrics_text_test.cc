@@ -31,21 +31,21 @@ v1::FeedEntry Fleet(v1::FleetEvent::Kind kind, const std::string& job, int64_t s
   return entry;
 }
 
-MetricsLook SomeLook() {
-  MetricsLook look;
-  look.facts.set_version("1.2.3");
-  look.facts.set_schema_version(5);
-  look.facts.set_state_dir("/");
-  look.facts.mutable_started_at()->set_seconds(1'700'000'000);
-  v1::JobSummary* job = look.jobs.add_jobs();
+MetricsInput SomeInput() {
+  MetricsInput input;
+  input.facts.set_version("1.2.3");
+  input.facts.set_schema_version(5);
+  input.facts.set_state_dir("/");
+  input.facts.mutable_started_at()->set_seconds(1'700'000'000);
+  v1::JobSummary* job = input.jobs.add_jobs();
   job->set_state(v1::JobSummary::QUEUED);
   job->mutable_platform()->set_device_model("NVIDIA H200");
-  look.jobs.add_jobs()->set_state(v1::JobSummary::LEASED);
-  v1::WorkerStatus* worker = look.workers.add_workers();
+  input.jobs.add_jobs()->set_state(v1::JobSummary::LEASED);
+  v1::WorkerStatus* worker = input.workers.add_workers();
   worker->set_connected(true);
   worker->mutable_hello()->add_devices()->mutable_fingerprint()->set_name("AMD \"EPYC\"\\\n");
   for (const bool connected : {true, false}) {
-    v1::WorkerStatus* gpus = look.workers.add_workers();
+    v1::WorkerStatus* gpus = input.workers.add_workers();
     gpus->set_connected(connected);
     gpus->set_name(connected ? "node1" : "left");
     v1::DeviceReading* reading = gpus->mutable_report()->mutable_health()->add_readings();
@@ -56,7 +56,7 @@ MetricsLook SomeLook() {
     reading->set_power_milliwatts(612'500);
     reading->set_throttle_reasons(0x24);
   }
-  v1::RunStatus* run = look.runs.add_runs();
+  v1::RunStatus* run = input.runs.add_runs();
   run->set_run_id("r1");
   run->set_task("axpy");
   run->set_state(v1::RUN_STATE_RUNNING);
@@ -66,7 +66,7 @@ MetricsLook SomeLook() {
   line->set_nano_usd_spent(500'000'000);
   line->set_nano_usd_reserved(250'000'000);
   for (const char* harness : {"5", "6"}) {  // no label: one sample
-    v1::Demand* demand = look.demand.add_demands();
+    v1::Demand* demand = input.demand.add_demands();
     demand->mutable_requirement()->set_device_class(v1::DEVICE_CLASS_CUDA);
     demand->mutable_requirement()->set_device_model("NVIDIA H200");
     demand->mutable_requirement()->add_languages(v1::LANGUAGE_CUDA);
@@ -74,8 +74,8 @@ MetricsLook SomeLook() {
     demand->set_queued(2);
     demand->mutable_oldest()->set_seconds(harness[0] - '0');
   }
-  look.demand.set_idle_slots(3);
-  v1::PoolReport* pool = look.demand.add_pools()->mutable_report();
+  input.demand.set_idle_slots(3);
+  v1::PoolReport* pool = input.demand.add_pools()->mutable_report();
   pool->set_pool("slurm");
   pool->set_pending(1);
   pool->set_fault("sbatch: quota");
@@ -93,12 +93,12 @@ MetricsLook SomeLook() {
   call.mutable_fleet()->mutable_call()->set_input_tokens(100);
   call.mutable_fleet()->mutable_call()->set_nano_usd(1'000'000);
   counts.Count(call);
-  look.counts = counts.totals();
-  return look;
+  input.counts = counts.totals();
+  return input;
 }
 
 TEST(MetricsText, SaysWhatIsSeen) {
-  const std::string text = MetricsText(SomeLook());
+  const std::string text = MetricsText(SomeInput());
   for (const char* line : {
            "ks_build_info{version=\"1.2.3\",schema=\"5\"} 1\n",
            "ks_queue_depth{gpu=\"NVIDIA H200\"} 1\n",
@@ -142,7 +142,7 @@ TEST(MetricsText, SaysWhatIsSeen) {
 }
 
 TEST(MetricsText, TellsNothingOfGpusThatAreGoneAndNoNumberThatIsNotKnown) {
-  const std::string text = MetricsText(SomeLook());
+  const std::string text = MetricsText(SomeInput());
   EXPECT_THAT(text, Not(HasSubstr("worker=\"left\"")));
   EXPECT_THAT(text, Not(HasSubstr("ks_gpu_power_limit_watts{")));
 }
@@ -151,7 +151,7 @@ TEST(MetricsText, NamesEveryFamilyOnceBeforeItsSamples) {
   std::set<std::string> families;
   std::string family;
   const std::vector<std::string> lines =
-      absl::StrSplit(MetricsText(SomeLook()), '\n', absl::SkipEmpty());
+      absl::StrSplit(MetricsText(SomeInput()), '\n', absl::SkipEmpty());
   for (const std::string& line : lines) {
     if (line.rfind("# TYPE ", 0) == 0) {
       family = line.substr(7, line.find(' ', 7) - 7);
@@ -176,7 +176,7 @@ TEST(MetricsText, PrometheusTakesIt) {
   }
   const std::filesystem::path file =
       std::filesystem::path(testing::TempDir()) / ("metrics" + std::to_string(::getpid()));
-  std::ofstream(file) << MetricsText(SomeLook());
+  std::ofstream(file) << MetricsText(SomeInput());
   // Its output concerns style, e.g. names; it exits with 1 if the text is invalid.
   const int status = std::system(
       ("promtool check metrics <" + file.string() + " >" + file.string() + ".out 2>&1").c_str());

@@ -191,7 +191,7 @@ TEST_F(CodePromptTest, MeasuredPeaksOfTheDeviceAreTold) {
 
 TEST_F(CodePromptTest, AMendAfterAnExaminationSaysSo) {
   CodePromptContext context = Context(CodePromptKind::kImprove);
-  context.kind = CodePromptKind::kMend;
+  context.kind = CodePromptKind::kRepair;
   context.confirmation.emplace();
   context.confirmation->set_refused(true);
   context.confirmation->set_by_examination(true);
@@ -205,7 +205,7 @@ TEST_F(CodePromptTest, AMendAfterAnExaminationSaysSo) {
 
 TEST_F(CodePromptTest, AMendShowsWhatTheConfirmationFound) {
   CodePromptContext context = Context(CodePromptKind::kImprove);
-  context.kind = CodePromptKind::kMend;
+  context.kind = CodePromptKind::kRepair;
   context.confirmation.emplace();
   context.confirmation->set_refused(true);
   context.confirmation->set_verdict("incorrect");

@@ -87,7 +87,7 @@ TEST_F(WorldModelPromptTest, ComplaintIsLastAndNotCutByOtherCaps) {
     }
     const Prompt prompt = BuildWorldModelPrompt(SmallFacts(paper), context);
     ExpectInOrder(prompt.user, {"# What to do now", "# Complaint", "ops[0].node", "ops[39].node",
-                                "every fault mended"});
+                                "every fault fixed"});
   }
 }
 
@@ -128,7 +128,7 @@ TEST_F(WorldModelPromptTest, TheRefusedAnswerAndTheConfirmationAreShown) {
   context.confirmation->set_speedup(3.2);
   const std::string user = BuildWorldModelPrompt(SmallFacts(), context).user;
   ExpectInOrder(user, {"Verdict: confirmed, 3.20x", "unseen sizes included: 3.200", "# Complaint",
-                       "ops[1]: no", "{\"ops\": 1}", "every fault mended"});
+                       "ops[1]: no", "{\"ops\": 1}", "every fault fixed"});
 }
 
 TEST_F(WorldModelPromptTest, HeldOutWorkloadsAreNeverShown) {

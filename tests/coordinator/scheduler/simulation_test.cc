@@ -235,7 +235,7 @@ class Simulation {
     while (!worker->to_worker.empty() && Chance(0.8)) {
       const v1::WorkerDown down = worker->to_worker.front();
       worker->to_worker.pop_front();
-      Obey(worker, down);
+      ApplyMessage(worker, down);
     }
     SendResults(worker);
     if (worker->changed || now_ - worker->last_report >= kReportEvery) PostReport(worker);
@@ -274,7 +274,7 @@ class Simulation {
       }
     }
   }
-  void Obey(SimWorker* worker, const v1::WorkerDown& down) {
+  void ApplyMessage(SimWorker* worker, const v1::WorkerDown& down) {
     if (down.directive_seq() <= worker->applied) return;
     worker->applied = down.directive_seq();
     for (const v1::JobOffer& offer : down.offers()) {

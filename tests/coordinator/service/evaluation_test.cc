@@ -115,10 +115,10 @@ TEST(EvaluationJob, MixesLanguagesOfOneDevice) {
   EXPECT_EQ(spec->rivals(0).sources().language(), v1::LANGUAGE_CUDA);
   EXPECT_EQ(spec->reference().language(), v1::LANGUAGE_CUDA);
   EXPECT_EQ(spec->reference().id(), CandidateId(task.references(0)));
-  EXPECT_EQ(NobodyReason(*spec),
+  EXPECT_EQ(NoWorkerReason(*spec),
             "no connected worker can judge python candidates beside programs "
             "in cuda");
-  EXPECT_THAT(NobodyFor(*spec), HasSubstr(NobodyReason(*spec) + "; `ksearch workers`"));
+  EXPECT_THAT(NoWorkerText(*spec), HasSubstr(NoWorkerReason(*spec) + "; `ksearch workers`"));
 
   request.clear_rival();
   request.set_kind(v1::JOB_KIND_SCREEN);
@@ -229,11 +229,11 @@ TEST(EvaluationJob, OnlyTasksOfSuitesHaveAClockOfTheirOwn) {
 TEST(EvaluationJob, WhatNobodyCanDoIsSaidWithWhatItTakes) {
   v1::JobSpec spec;
   spec.mutable_candidate()->set_language(v1::LANGUAGE_CUDA);
-  EXPECT_THAT(NobodyFor(spec), HasSubstr("can judge cuda candidates; "));
+  EXPECT_THAT(NoWorkerText(spec), HasSubstr("can judge cuda candidates; "));
   spec.set_architecture("sm_100a");
-  EXPECT_THAT(NobodyFor(spec), HasSubstr("can judge cuda candidates on sm_100a; "));
+  EXPECT_THAT(NoWorkerText(spec), HasSubstr("can judge cuda candidates on sm_100a; "));
   spec.set_kind(v1::JOB_KIND_BUILD);
-  EXPECT_THAT(NobodyFor(spec), HasSubstr("can build cuda candidates for sm_100a; "));
+  EXPECT_THAT(NoWorkerText(spec), HasSubstr("can build cuda candidates for sm_100a; "));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class OneTask final : public TaskSuite {
   }
 };
 
-class Fleet final : public FleetLook {
+class Fleet final : public FleetFacts {
  public:
   std::vector<v1::WorkerStatus> Workers() const override { return workers; }
   std::vector<v1::Platform> PlatformsFor(const v1::JobSpec&) const override { return {}; }

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class FakeFleet final : public FleetLook {
+class FakeFleet final : public FleetFacts {
  public:
   std::vector<v1::WorkerStatus> Workers() const override { return workers; }
   // One device of each model.

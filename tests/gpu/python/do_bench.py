@@ -2,7 +2,7 @@
 do_bench.py PROGRAM WORKLOADS RESULTS
 
 PROGRAM defines `run` for rmsnorm_bf16, WORKLOADS is that task's workloads.jsonl, RESULTS what
-museum.py --json wrote. do_bench writes over the L2 cache before each call and times the call with events;
+corpus.py --json wrote. do_bench writes over the L2 cache before each call and times the call with events;
 do_bench_cudagraph replays calls with inputs that stay in the cache. ksearch replays single calls,
 with inputs that went round other buffers. Two things differ from do_bench, and a column shows each:
   clean   as do_bench, but what fills the cache was read, not written, so that the call does not wait

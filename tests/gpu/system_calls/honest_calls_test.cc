@@ -1,9 +1,9 @@
-// Traces the system calls that the honest programs of the museum, and the driver on their behalf,
+// Traces the system calls that the honest programs of the corpus, and the driver on their behalf,
 // make under the tight filter in the real sandbox on a real GPU. Started by
 // tests/gpu/trace_system_calls.sh. Fails if a program does not pass; calls that a list would refuse
 // are recorded in the file and do not fail the test.
 //   KSEARCH_CALLS=<file to append to> KSEARCH_BIN_DIR=<folder of ksearch-runner and
-//   ksearch-system-call-tracer> KSEARCH_MUSEUM=<source>/tests/bad_candidates/cuda
+//   ksearch-system-call-tracer> KSEARCH_CORPUS=<source>/tests/bad_candidates/cuda
 //   KSEARCH_TASKS=<source>/configs/tasks KSEARCH_CUDA_HEADERS=<source>/gpu_worker/build/cuda
 //   [KSEARCH_ONLY=<part of a name>] [KSEARCH_GPU_FILTER=deny-list|log|allow-list]
 //   [KSEARCH_BWRAP=<bwrap>] gpu_honest_calls_test
@@ -39,9 +39,9 @@ const int kCalls = [] {
   return path == nullptr ? -1 : ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 }();
 
-// Honest programs of the museum and their tasks.
+// Honest programs of the corpus and their tasks.
 std::map<std::string, std::string> HonestPrograms() {
-  std::ifstream table(absl::StrCat(std::getenv("KSEARCH_MUSEUM"), "/museum.txt"));
+  std::ifstream table(absl::StrCat(std::getenv("KSEARCH_CORPUS"), "/corpus.txt"));
   const char* const only = std::getenv("KSEARCH_ONLY");
   std::map<std::string, std::string> programs;
   for (std::string line; std::getline(table, line);) {
@@ -57,7 +57,7 @@ class HonestCallsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* name :
-         {"KSEARCH_CALLS", "KSEARCH_MUSEUM", "KSEARCH_TASKS", "KSEARCH_CUDA_HEADERS"}) {
+         {"KSEARCH_CALLS", "KSEARCH_CORPUS", "KSEARCH_TASKS", "KSEARCH_CUDA_HEADERS"}) {
       if (std::getenv(name) == nullptr) GTEST_SKIP() << name << " is not set";
     }
     ASSERT_GE(kCalls, 0) << "KSEARCH_CALLS cannot be opened";
@@ -119,7 +119,7 @@ TEST_F(HonestCallsTest, AreTraced) {
         if (here) request.mutable_job()->add_workload_uuids(uuid);
       }
       *request.mutable_candidate() =
-          Build(absl::StrCat(std::getenv("KSEARCH_MUSEUM"), "/", name, ".cu"));
+          Build(absl::StrCat(std::getenv("KSEARCH_CORPUS"), "/", name, ".cu"));
       *request.mutable_reference() = reference;
       *request.mutable_baseline() = baseline;
       Judge(request);

@@ -241,7 +241,7 @@ class RepositoryTest : public testing::Test {
     if (source == nullptr) GTEST_SKIP() << "KSEARCH_SOURCE_DIR is not set";
     root_ = source;
   }
-  // Reads the file and the headers of its folder, as tests/gpu/museum.py sends them.
+  // Reads the file and the headers of its folder, as tests/gpu/corpus.py sends them.
   static std::vector<std::string> MarksOf(const fs::path& path) {
     v1::Sources sources;
     sources.set_language(path.extension() == ".cu" ? v1::LANGUAGE_CUDA : v1::LANGUAGE_CPP);
@@ -300,9 +300,9 @@ TEST_F(RepositoryTest, NoHonestProgramIsMarked) {
   }
 }
 
-TEST_F(RepositoryTest, TheMuseumSaysWhoIsMarked) {
+TEST_F(RepositoryTest, TheCorpusSaysWhoIsMarked) {
   const std::string table =
-      ReadFile((root_ / "tests/bad_candidates/cuda/museum.txt").string(), 1 << 20).value();
+      ReadFile((root_ / "tests/bad_candidates/cuda/corpus.txt").string(), 1 << 20).value();
   int labeled = 0;
   for (const absl::string_view line : absl::StrSplit(table, '\n')) {
     const std::vector<std::string> fields = absl::StrSplit(line, ' ', absl::SkipEmpty());

@@ -398,7 +398,7 @@ TEST_F(CudaDeviceTest, AReadingHoldsWhatTheDriverTells) {
 
 TEST(GpuProcessesTest, OnlyStrangersAreNamed) {
   const int none = 4194304 + 1;  // above the kernel's highest
-  StrangerRules rules, unseen;
+  ForeignProcessRules rules, unseen;
   unseen.unseen = true;
   EXPECT_THAT(ForeignProcesses({::getpid()}, unseen), IsEmpty());
   EXPECT_THAT(ForeignProcesses({none}, rules), IsEmpty());
@@ -407,7 +407,7 @@ TEST(GpuProcessesTest, OnlyStrangersAreNamed) {
 }
 
 TEST(GpuProcessesTest, AnotherWorkerIsAStrangerOnlyIfItsLockIsAnother) {
-  StrangerRules rules;
+  ForeignProcessRules rules;
   rules.proc = testing::TempDir() + "gpu_processes_test";
   const auto process = [&](int pid, const std::string& name, int parent, int uid) {
     const std::string folder = absl::StrCat(rules.proc, "/", pid);

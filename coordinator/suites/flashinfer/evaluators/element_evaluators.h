@@ -12,7 +12,7 @@ namespace ksearch {
 inline constexpr double kFlashInferTolerance = 1e-2;
 inline constexpr int kFlashInferTrials = 3;
 
-// Upstream's default: every element within both bounds is right, and all must be.
+// Upstream's default: an element within both bounds is right, and every element must be right.
 bool IsAnyDefinition(const v1::Definition& definition);
 absl::Status PoseByElements(v1::Task* task, std::string* reference);
 

@@ -12,13 +12,13 @@ namespace ksearch {
 // it chooses by name or op_type. One pair of files and one row of the table for each.
 struct FlashInferEvaluator {
   bool (*applies)(const v1::Definition& definition);
-  // Sets the rules of a task that has its definition and workloads, may change how inputs are
-  // drawn, and appends what that needs to the Python of the reference. Any other error than OK is
-  // why such tasks cannot be used.
+  // Sets the rules of a task that already has its definition and workloads. May change how inputs
+  // are drawn, and then appends the code for that to the reference, in Python. An error says why
+  // tasks of this kind cannot be used.
   absl::Status (*pose)(v1::Task* task, std::string* reference);
 };
 
-// By the evaluator of the task's definition.
+// Applies the evaluator that upstream uses for the task's definition.
 absl::Status PoseByEvaluator(v1::Task* task, std::string* reference);
 
 }  // namespace ksearch

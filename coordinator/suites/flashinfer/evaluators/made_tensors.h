@@ -8,10 +8,10 @@
 
 namespace ksearch {
 
-// Has the input tensor `name`, wherever a workload draws it at random, made by `maker`: the text of
-// a Python function _ksearch_made(torch, tensor, shape, generator, device), whose `tensor` has the
-// members name and dtype. Appended to the reference as make_inputs, with the same result for the
-// same seed. Does nothing where no workload draws it.
+// Wherever a workload draws the input tensor `name` at random, `maker` makes it instead: the text
+// of a Python function _ksearch_made(torch, tensor, shape, generator, device), whose `tensor` has
+// the members name and dtype. The text is appended to the reference as make_inputs, and gives the
+// same result for the same seed. Does nothing if no workload draws the tensor.
 void MakeTensor(const std::string& name, absl::string_view maker, v1::Task* task,
                 std::string* reference);
 

@@ -65,7 +65,7 @@ absl::Status PoseSampling(v1::Task* task, std::string* reference) {
   sampling->set_tokens(kTokens);
   sampling->set_most_distance(kMostDistance);
   task->mutable_tolerance()->set_judged_by_suite_rule(true);
-  // Other contents would be no probabilities.
+  // Other values would not be probabilities.
   for (const v1::TensorSpec& input : definition.inputs()) {
     task->mutable_hidden()->add_keep(input.name());
   }

@@ -8,9 +8,9 @@
 
 namespace ksearch {
 
-// Upstream's evaluator sampling, of op_type sampling (v1::SuiteRule::SAMPLES). Which limits count,
-// the definition's name says. Probabilities that a workload draws at random are a softmax of normal
-// numbers.
+// Upstream's evaluator "sampling", for op_type sampling (v1::SuiteRule::SAMPLES). The definition's
+// name says which limits apply. Probabilities that a workload draws at random are a softmax of
+// normally distributed numbers.
 bool IsSampling(const v1::Definition& definition);
 absl::Status PoseSampling(v1::Task* task, std::string* reference);
 

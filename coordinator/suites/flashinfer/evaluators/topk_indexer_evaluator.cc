@@ -11,7 +11,7 @@
 namespace ksearch {
 namespace {
 
-// What upstream finds by these names, with so many dimensions each.
+// The tensors that upstream looks up by name, with their numbers of dimensions.
 struct Needed {
   const char* name;
   int dimensions;

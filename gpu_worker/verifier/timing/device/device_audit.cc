@@ -10,14 +10,14 @@ namespace ksearch {
 
 void DeviceAudit::AddBatch(const WorkloadSession::Batch& batch, bool per_call,
                            absl::Duration idle) {
-  late_work_.Add(batch.output_check, idle);
+  deferred_work_.Add(batch.output_check, idle);
   const auto calls = static_cast<double>(batch.calls);
   batches_.push_back({absl::ToDoubleMicroseconds(batch.audit - batch.waited),
                       absl::ToDoubleMicroseconds(batch.lead_in), calls, per_call ? calls : 1});
 }
 
 double DeviceAudit::Micros(const Batch& batch) const {
-  return batch.micros + late_work_.MicrosPerBatch(batch.micros) +
+  return batch.micros + deferred_work_.MicrosPerBatch(batch.micros) +
          std::max(0.0, batch.lead_in_us - std::max(kMaxLeadIn * paces_.LeadInMicros(0.9),
                                                    absl::ToDoubleMicroseconds(kLeastLeadIn)));
 }
@@ -56,7 +56,7 @@ std::string DeviceAudit::Summary(double call_us) const {
       "lead_in_us=%.0f idle_lead_in_us=%.0f idle_lead_in_p90_us=%.0f late_us=%.0f",
       batches_.size(), Median(beside_us), paces_.RoundTripMicros(0.5), paces_.RoundTripMicros(0.9),
       Median(lead_ins_us), paces_.LeadInMicros(0.5), paces_.LeadInMicros(0.9),
-      late_work_.RawMicrosPerBatch());
+      deferred_work_.RawMicrosPerBatch());
 }
 
 std::vector<double> DeviceAudit::VerifierMicros() const {

@@ -6,8 +6,8 @@
 
 #include "absl/time/time.h"
 #include "gpu_worker/verifier/dialogue/workload_session.h"
+#include "gpu_worker/verifier/timing/device/deferred_work.h"
 #include "gpu_worker/verifier/timing/device/idle_paces.h"
-#include "gpu_worker/verifier/timing/device/late_work.h"
 
 namespace ksearch {
 
@@ -43,7 +43,7 @@ class DeviceAudit {
   double Micros(const Batch& batch) const;
 
   std::vector<Batch> batches_;
-  LateWork late_work_;
+  DeferredWork deferred_work_;
   IdlePaces paces_;
 };
 

@@ -65,7 +65,7 @@ int DeviceBlockTimer::CallsOfBatch(const ConfirmationCase& one, const Confirmati
 SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSide* rival,
                                     ConfirmationSide* candidate, bool* start_again) {
   calls_of_batch_ = CallsOfBatch(one, *rival, *candidate);
-  late_work_ = LateWork();
+  deferred_work_ = DeferredWork();
   candidate_us_.clear();
   turns_ = 0;
   late_inputs_seen_ = 0;
@@ -202,7 +202,7 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
       std::log(std::max(Median(rival.event_us), 1e-3) / std::max(Median(candidate.event_us), 1e-3));
   for (size_t i = 0; i < std::min(rival.output_checks.size(), candidate.output_checks.size());
        ++i) {
-    late_work_.Add(candidate.output_checks[i], rival.output_checks[i]);
+    deferred_work_.Add(candidate.output_checks[i], rival.output_checks[i]);
   }
   return pair;
 }
@@ -249,15 +249,15 @@ Ending DeviceBlockTimer::RunBatch(ConfirmationSide* side, const ConfirmationCase
 }
 
 double DeviceBlockTimer::LateMicrosACall() const {
-  return late_work_.MicrosPerBatch(calls_of_batch_ * Median(candidate_us_)) / calls_of_batch_;
+  return deferred_work_.MicrosPerBatch(calls_of_batch_ * Median(candidate_us_)) / calls_of_batch_;
 }
 
 std::string DeviceBlockTimer::Summary() const {
   return absl::StrCat("calls=", calls_of_batch_, " turns=", turns_, " recorded=", recorded_,
                       " late_inputs=", late_inputs_seen_,
-                      " late_us=", late_work_.RawMicrosPerBatch(), " voided=", states_[0].voided,
-                      "+", states_[1].voided, " lead_in_us=", alone_.LeadInMicros(0.5), "/",
-                      between_.LeadInMicros(0.5));
+                      " late_us=", deferred_work_.RawMicrosPerBatch(),
+                      " voided=", states_[0].voided, "+", states_[1].voided,
+                      " lead_in_us=", alone_.LeadInMicros(0.5), "/", between_.LeadInMicros(0.5));
 }
 
 std::string DeviceBlockTimer::EndLaunch() {

@@ -9,9 +9,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "gpu_worker/verifier/timing/block_timer.h"
 #include "gpu_worker/verifier/timing/device/clock_watch.h"
+#include "gpu_worker/verifier/timing/device/deferred_work.h"
 #include "gpu_worker/verifier/timing/device/device_warm_up.h"
 #include "gpu_worker/verifier/timing/device/idle_paces.h"
-#include "gpu_worker/verifier/timing/device/late_work.h"
 
 namespace ksearch {
 
@@ -112,7 +112,7 @@ class DeviceBlockTimer final : public BlockTimer {
   int calls_of_batch_ = 1;
   bool recorded_ = false;  // calls are replayed, else made one by one
   std::optional<ClockWatch> watch_;
-  LateWork late_work_;
+  DeferredWork deferred_work_;
   std::vector<double> candidate_us_;  // a call, by block
   int turns_ = 0;
   int late_inputs_seen_ = 0;  // of the candidate

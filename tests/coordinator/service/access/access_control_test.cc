@@ -113,7 +113,7 @@ TEST_F(AccessControlTest, StrangersAllGetTheSameAnswer) {
 
 TEST_F(AccessControlTest, ExpiredTokenEndsByItself) {
   const NewToken brief = Make(v1::ROLE_READ, absl::Minutes(5));
-  access_->Look();
+  access_->Reload();
   std::vector<std::string> ended;
   access_->SetEndedListener([&](const std::string& id) { ended.push_back(id); });
   EXPECT_EQ(Code(brief.token, kGetRun), absl::StatusCode::kOk);
@@ -122,16 +122,16 @@ TEST_F(AccessControlTest, ExpiredTokenEndsByItself) {
   EXPECT_TRUE(absl::IsUnauthenticated(access_->CheckStillGood(brief.record.token_id())));
   EXPECT_TRUE(absl::StrContains(
       access_->Authorize("Bearer " + brief.token, kGetRun).status().message(), "expired"));
-  access_->Look();
+  access_->Reload();
   EXPECT_EQ(ended, std::vector<std::string>{brief.record.token_id()});
-  access_->Look();
+  access_->Reload();
   EXPECT_EQ(ended.size(), 1u) << "said once";
 }
 
 TEST_F(AccessControlTest, CertificateStandsForItsJoinTokenUntilThatIsRevoked) {
   constexpr char kJoin[] = "/ksearch.v1.WorkerService/Join";
   const NewToken join = Make(v1::ROLE_JOIN, absl::Minutes(5));
-  access_->Look();
+  access_->Reload();
   EXPECT_EQ(Code(join.token, kJoin), absl::StatusCode::kOk);
   EXPECT_EQ(Code(join.token, kSession), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(Code(worker_.token, kJoin), absl::StatusCode::kPermissionDenied);
@@ -144,7 +144,7 @@ TEST_F(AccessControlTest, CertificateStandsForItsJoinTokenUntilThatIsRevoked) {
     return access_->AuthorizeJoined(worker, path).status().code();
   };
   clock_.Advance(absl::Minutes(6));
-  access_->Look();
+  access_->Reload();
   EXPECT_EQ(Code(join.token, kJoin), absl::StatusCode::kUnauthenticated) << "expired";
   EXPECT_EQ(code(kSession), absl::StatusCode::kOk) << "who is in stays in";
   EXPECT_EQ(code(kJoin), absl::StatusCode::kOk) << "and renews";
@@ -159,17 +159,17 @@ TEST_F(AccessControlTest, CertificateStandsForItsJoinTokenUntilThatIsRevoked) {
     list->add_revoked_workers()->set_worker_id("w1");
     return absl::OkStatus();
   }));
-  access_->Look();
+  access_->Reload();
   EXPECT_EQ(code(kSession), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(ended_workers, std::vector<std::string>{"w1"});
   CHECK_OK(UpdateTokenFile(path_, [&](v1::AccessTokens* list) {
     list->clear_revoked_workers();
     return absl::OkStatus();
   }));
-  access_->Look();
+  access_->Reload();
   EXPECT_EQ(code(kSession), absl::StatusCode::kOk);
   Revoke(join.record.token_id());
-  access_->Look();
+  access_->Reload();
   EXPECT_EQ(code(kSession), absl::StatusCode::kUnauthenticated);
   EXPECT_EQ(ended, std::vector<std::string>{join.record.token_id()});
   clock_.Advance(absl::Hours(1));
@@ -180,7 +180,7 @@ TEST_F(AccessControlTest, RevokedTokenEndsWithTheNextLook) {
   std::vector<std::string> ended;
   access_->SetEndedListener([&](const std::string& id) { ended.push_back(id); });
   Revoke(read_.record.token_id());
-  access_->Look();
+  access_->Reload();
   EXPECT_EQ(Code(read_.token, kGetRun), absl::StatusCode::kUnauthenticated);
   EXPECT_EQ(Code(worker_.token, kSession), absl::StatusCode::kOk);
   EXPECT_EQ(ended, std::vector<std::string>{read_.record.token_id()});
@@ -189,17 +189,17 @@ TEST_F(AccessControlTest, RevokedTokenEndsWithTheNextLook) {
 TEST_F(AccessControlTest, NewTokenWorksWithoutARestart) {
   const NewToken late = Make(v1::ROLE_SUBMIT);
   EXPECT_EQ(Code(late.token, kStartRun), absl::StatusCode::kUnauthenticated);
-  access_->Look();
+  access_->Reload();
   EXPECT_EQ(Code(late.token, kStartRun), absl::StatusCode::kOk);
 }
 
 TEST_F(AccessControlTest, BrokenOrMissingFileNeverOpensTheDoor) {
   std::ofstream(path_) << "tokens { nonsense";
-  access_->Look();
+  access_->Reload();
   EXPECT_EQ(Code(read_.token, kGetRun), absl::StatusCode::kOk) << "those read before stay";
   EXPECT_EQ(Code("", kGetRun), absl::StatusCode::kUnauthenticated);
   std::filesystem::remove(path_);
-  access_->Look();
+  access_->Reload();
   EXPECT_EQ(Code("", kGetRun), absl::StatusCode::kUnauthenticated);
   EXPECT_TRUE(absl::IsNotFound(AccessControl::Create({path_, absl::Hours(1)}, &clock_).status()));
 }

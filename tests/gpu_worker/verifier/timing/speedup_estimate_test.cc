@@ -161,10 +161,10 @@ TEST(SpeedupEstimateTest, CoversAsOftenAsItSaysWhateverTheNoise) {
 }
 
 TEST(LooksTest, EndWithTheMostLaunchesAllowed) {
-  EXPECT_EQ(LooksAt(1), std::vector<int>({1}));
-  EXPECT_EQ(LooksAt(4), std::vector<int>({4}));
-  EXPECT_EQ(LooksAt(5), std::vector<int>({4, 5}));
-  EXPECT_EQ(LooksAt(8), std::vector<int>({4, 6, 8}));
+  EXPECT_EQ(InterimLooks(1), std::vector<int>({1}));
+  EXPECT_EQ(InterimLooks(4), std::vector<int>({4}));
+  EXPECT_EQ(InterimLooks(5), std::vector<int>({4, 5}));
+  EXPECT_EQ(InterimLooks(8), std::vector<int>({4, 6, 8}));
   EXPECT_DOUBLE_EQ(ConfidenceOfLook(0.97, 3), 0.99);
 }
 
@@ -189,7 +189,7 @@ Sequence Confirm(int most_launches, double effect, double launch_noise, double b
                  Rng* rng) {
   std::vector<LaunchBlocks> workloads(3);
   Sequence sequence;
-  const std::vector<int> looks = LooksAt(most_launches);
+  const std::vector<int> looks = InterimLooks(most_launches);
   int launches = 0;
   for (const int look : looks) {
     for (; launches < look; ++launches) {

@@ -24,7 +24,7 @@ std::string Traceback(const std::string& rest) {
 }
 
 TEST(CompileWordsTest, ACompilersErrorIsToldWithoutWhatLedToIt) {
-  const Ending told = TellCompileError(Raised(absl::StrCat(
+  const Ending told = DescribeCompileError(Raised(absl::StrCat(
       Traceback("AssertionError: first\n"),
       "\nThe above exception was the direct cause of the following exception:\n\n",
       Traceback("triton.compiler.errors.CompilationError: at 8:14:\n    c = tl.dot(a, b)\n"
@@ -36,27 +36,30 @@ TEST(CompileWordsTest, ACompilersErrorIsToldWithoutWhatLedToIt) {
 }
 
 TEST(CompileWordsTest, OtherExceptionsStayRuntimeErrorsInTheirWords) {
-  const Ending told = TellCompileError(Raised(Traceback("IndexError: index 4 is out of bounds")));
+  const Ending told =
+      DescribeCompileError(Raised(Traceback("IndexError: index 4 is out of bounds")));
   EXPECT_EQ(told.outcome, v1::OUTCOME_RUNTIME_ERROR);
   EXPECT_THAT(told.message, EndsWith("IndexError: index 4 is out of bounds"));
   for (const char* compiler :
        {"triton.runtime.errors.OutOfResources: out of resource: shared memory",
         "torch._inductor.exc.InductorError: no", "RuntimeError: Error building extension 'x'"}) {
-    EXPECT_EQ(TellCompileError(Raised(Traceback(compiler))).outcome, v1::OUTCOME_COMPILE_ERROR)
+    EXPECT_EQ(DescribeCompileError(Raised(Traceback(compiler))).outcome, v1::OUTCOME_COMPILE_ERROR)
         << compiler;
   }
 }
 
 TEST(CompileWordsTest, EndingsWithoutWordsStayAsTheyAre) {
-  EXPECT_EQ(TellCompileError({v1::OUTCOME_TIMEOUT, "slow"}).outcome, v1::OUTCOME_COMPILE_TIMEOUT);
-  const Ending told = TellCompileError({v1::OUTCOME_RUNTIME_ERROR, "killed by SIGSEGV in a call"});
+  EXPECT_EQ(DescribeCompileError({v1::OUTCOME_TIMEOUT, "slow"}).outcome,
+            v1::OUTCOME_COMPILE_TIMEOUT);
+  const Ending told =
+      DescribeCompileError({v1::OUTCOME_RUNTIME_ERROR, "killed by SIGSEGV in a call"});
   EXPECT_EQ(told.outcome, v1::OUTCOME_RUNTIME_ERROR);
   EXPECT_EQ(told.message, "killed by SIGSEGV in a call");
 }
 
 TEST(CompileWordsTest, LongWordsKeepTheirEnd) {
   const Ending told =
-      TellCompileError(Raised(Traceback(absl::StrCat(std::string(5000, 'x'), "\nthe end"))));
+      DescribeCompileError(Raised(Traceback(absl::StrCat(std::string(5000, 'x'), "\nthe end"))));
   EXPECT_LE(told.message.size(), 1600u);
   EXPECT_THAT(told.message, AllOf(StartsWith("[...] "), EndsWith("the end")));
 }

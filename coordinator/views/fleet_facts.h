@@ -1,5 +1,5 @@
-#ifndef KSEARCH_COORDINATOR_VIEWS_FLEET_LOOK_H_
-#define KSEARCH_COORDINATOR_VIEWS_FLEET_LOOK_H_
+#ifndef KSEARCH_COORDINATOR_VIEWS_FLEET_FACTS_H_
+#define KSEARCH_COORDINATOR_VIEWS_FLEET_FACTS_H_
 
 #include <vector>
 
@@ -9,9 +9,9 @@
 namespace ksearch {
 
 // What views ask about workers that have connected since the coordinator started. Thread-safe.
-class FleetLook {
+class FleetFacts {
  public:
-  virtual ~FleetLook() = default;
+  virtual ~FleetFacts() = default;
   // Those seen since the start, by id.
   virtual std::vector<v1::WorkerStatus> Workers() const = 0;
   // What workers that are connected, healthy and stay could do the job with (platform_choice.h).
@@ -20,4 +20,4 @@ class FleetLook {
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_COORDINATOR_VIEWS_FLEET_LOOK_H_
+#endif  // KSEARCH_COORDINATOR_VIEWS_FLEET_FACTS_H_

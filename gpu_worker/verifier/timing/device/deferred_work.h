@@ -1,5 +1,5 @@
-#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_LATE_WORK_H_
-#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_LATE_WORK_H_
+#ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEFERRED_WORK_H_
+#define KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEFERRED_WORK_H_
 
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace ksearch {
 // the outputs (WorkloadSession::Batch::output_check) waits for such work, so it takes longer than
 // when nothing was at work: patching away the runner's wait for the device gains nothing.
 // Thread-compatible.
-class LateWork {
+class DeferredWork {
  public:
   // After one batch, and over the same number of calls when nothing was at work.
   void Add(absl::Duration output_check, absl::Duration idle);
@@ -27,4 +27,4 @@ class LateWork {
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_LATE_WORK_H_
+#endif  // KSEARCH_GPU_WORKER_VERIFIER_TIMING_DEVICE_DEFERRED_WORK_H_

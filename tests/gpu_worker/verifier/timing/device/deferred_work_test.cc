@@ -1,12 +1,12 @@
-#include "gpu_worker/verifier/timing/device/late_work.h"
+#include "gpu_worker/verifier/timing/device/deferred_work.h"
 
 #include <gtest/gtest.h>
 
 namespace ksearch {
 namespace {
 
-LateWork Late(double micros) {
-  LateWork late;
+DeferredWork Late(double micros) {
+  DeferredWork late;
   for (int i = 0; i < 7; ++i) {
     late.Add(absl::Microseconds(100 + micros), absl::Microseconds(100));
   }
@@ -25,7 +25,7 @@ TEST(LateWorkTest, WhatIsLetGoIsSmallBesideTheBatch) {
 }
 
 TEST(LateWorkTest, OneLateBatchOfManyIsChance) {
-  LateWork late = Late(0);
+  DeferredWork late = Late(0);
   late.Add(absl::Milliseconds(5), absl::Microseconds(100));
   EXPECT_EQ(late.MicrosPerBatch(5'000), 0);
 }

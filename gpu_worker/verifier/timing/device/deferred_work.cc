@@ -1,4 +1,4 @@
-#include "gpu_worker/verifier/timing/device/late_work.h"
+#include "gpu_worker/verifier/timing/device/deferred_work.h"
 
 #include <algorithm>
 
@@ -7,13 +7,13 @@
 
 namespace ksearch {
 
-void LateWork::Add(absl::Duration output_check, absl::Duration idle) {
+void DeferredWork::Add(absl::Duration output_check, absl::Duration idle) {
   longer_us_.push_back(absl::ToDoubleMicroseconds(output_check - idle));
 }
 
-double LateWork::RawMicrosPerBatch() const { return Median(longer_us_); }
+double DeferredWork::RawMicrosPerBatch() const { return Median(longer_us_); }
 
-double LateWork::MicrosPerBatch(double batch_us) const {
+double DeferredWork::MicrosPerBatch(double batch_us) const {
   const double late_us = RawMicrosPerBatch();
   const double chance_us =
       std::clamp(kMaxLateShare * batch_us, absl::ToDoubleMicroseconds(kLeastLateWork),

@@ -1,5 +1,5 @@
-#ifndef KSEARCH_CLI_LOCAL_MACHINE_LOOK_H_
-#define KSEARCH_CLI_LOCAL_MACHINE_LOOK_H_
+#ifndef KSEARCH_CLI_LOCAL_MACHINE_FACTS_H_
+#define KSEARCH_CLI_LOCAL_MACHINE_FACTS_H_
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace ksearch {
 
 // What can be seen of this machine without running anything. Paths are empty where nothing was
 // found.
-struct MachineLook {
+struct MachineFacts {
   std::vector<std::string> gpus;  // "NVIDIA H200", as the driver names them
   std::string gxx;
   std::string nvcc;  // on PATH, or where toolkits put it
@@ -19,9 +19,9 @@ struct MachineLook {
 };
 
 // `driver_folder`: where the driver lists its GPUs.
-MachineLook LookAtMachine(const Environment& environment,
-                          const std::string& driver_folder = "/proc/driver/nvidia/gpus");
+MachineFacts ExamineMachine(const Environment& environment,
+                            const std::string& driver_folder = "/proc/driver/nvidia/gpus");
 
 }  // namespace ksearch
 
-#endif  // KSEARCH_CLI_LOCAL_MACHINE_LOOK_H_
+#endif  // KSEARCH_CLI_LOCAL_MACHINE_FACTS_H_

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Judges the programs of a table with `ksearch eval` and compares outcomes with the table. Started by
-run_museum.sh and the scripts for Python. Each line of the table is
+run_corpus.sh and the scripts for Python. Each line of the table is
 
   name  task  expected  options  why
 
@@ -168,7 +168,7 @@ def judge_all(rows, parallel, end, name):
 
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
-    default = os.path.join(here, "..", "bad_candidates", "cuda", "museum.txt")
+    default = os.path.join(here, "..", "bad_candidates", "cuda", "corpus.txt")
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", default=default)

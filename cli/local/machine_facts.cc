@@ -1,4 +1,4 @@
-#include "cli/local/machine_look.h"
+#include "cli/local/machine_facts.h"
 
 #include <unistd.h>
 
@@ -46,23 +46,23 @@ std::string Find(const Environment& environment, const std::string& program) {
 
 }  // namespace
 
-MachineLook LookAtMachine(const Environment& environment, const std::string& driver_folder) {
-  MachineLook look;
-  look.gpus = Gpus(driver_folder);
-  look.gxx = Find(environment, "g++");
-  look.nvcc = Find(environment, "nvcc");
+MachineFacts ExamineMachine(const Environment& environment, const std::string& driver_folder) {
+  MachineFacts machine;
+  machine.gpus = Gpus(driver_folder);
+  machine.gxx = Find(environment, "g++");
+  machine.nvcc = Find(environment, "nvcc");
   constexpr char kUsualNvcc[] = "/usr/local/cuda/bin/nvcc";
-  if (look.nvcc.empty() && IsProgram(kUsualNvcc)) look.nvcc = kUsualNvcc;
+  if (machine.nvcc.empty() && IsProgram(kUsualNvcc)) machine.nvcc = kUsualNvcc;
   // A bundle brings its own.
-  look.bubblewrap = BinaryFolder() + "/bwrap";
-  if (!IsProgram(look.bubblewrap)) look.bubblewrap = Find(environment, "bwrap");
+  machine.bubblewrap = BinaryFolder() + "/bwrap";
+  if (!IsProgram(machine.bubblewrap)) machine.bubblewrap = Find(environment, "bwrap");
   const std::string virtual_environment = ValueOf(environment, "VIRTUAL_ENV");
   if (!virtual_environment.empty() && IsProgram(virtual_environment + "/bin/python3")) {
-    look.python = virtual_environment + "/bin/python3";
+    machine.python = virtual_environment + "/bin/python3";
   } else {
-    look.python = Find(environment, "python3");
+    machine.python = Find(environment, "python3");
   }
-  return look;
+  return machine;
 }
 
 }  // namespace ksearch
