@@ -63,6 +63,7 @@ const std::vector<HostileCandidate>& HostileCandidates() {
       {"resources/log_flood", {kResource}, "output"},
       {"resources/thread_bomb", {kRuntime}, kRefused},
       {"resources/open_files", {kRuntime}, kRefused},
+      {"resources/endless_workspace", {kTimeout}, "a call did not end", kScreen, true},
       {"resources/kept_files", {kResource}, "mapping the buffers failed"},
       {"resources/raised_limits", {kRuntime}, kRefused},
       {"resources/deep_recursion", {kRuntime}, "SIGSEGV"},

@@ -22,6 +22,8 @@ constexpr absl::Duration kBatchSlack = absl::Milliseconds(500);
 constexpr int kMostCopies = 15;
 constexpr absl::Duration kCopiesTime = absl::Milliseconds(100);
 constexpr absl::Duration kMapTimeout = absl::Seconds(30);
+// For mapping, beyond a call's limit: the program says within it how large its workspace is.
+constexpr absl::Duration kMapSlack = absl::Seconds(10);
 // Inputs come late within the first part of a call, so that it is mostly still at work.
 constexpr double kLatePartOfCall = 0.7;
 // No longer than this: the program may need every core.
@@ -36,7 +38,8 @@ Ending WorkloadSession::Map(int sets, const Limits& limits, int workspace_fill) 
   chains_.clear();
   std::vector<MapPacket> packets = buffers_->Map(sets);
   if (!packets.empty()) packets[0].request.set_workspace_fill(workspace_fill);
-  return link_.Map(packets, std::min(limits.deadline, clock_.SteadyNow() + kMapTimeout));
+  const absl::Duration most = std::min(kMapTimeout, limits.call_time + kMapSlack);
+  return link_.Map(packets, std::min(limits.deadline, clock_.SteadyNow() + most));
 }
 
 WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode mode,
