@@ -112,13 +112,13 @@ std::string LessonsText(const PromptFacts& facts, const std::vector<std::string>
   return text;
 }
 
-// The published complaint, which does not show the faulty answer.
+// The complaint of preset paper, whose bytes stay as they were; it does not show the faulty answer.
 std::string PaperComplaintText(const std::string& complaint) {
   if (complaint.empty()) return "";
   return absl::StrCat(
       "Your previous answer was refused as a whole; nothing of it was applied. "
       "Its faults:\n",
-      QuotedData("faults", complaint), "Answer again, complete, with every fault fixed.\n");
+      QuotedData("faults", complaint), "Answer again, complete, with every fault mended.\n");
 }
 
 std::string ComplaintText(const WorldModelPromptContext& context) {

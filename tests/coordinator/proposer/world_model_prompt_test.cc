@@ -87,7 +87,7 @@ TEST_F(WorldModelPromptTest, ComplaintIsLastAndNotCutByOtherCaps) {
     }
     const Prompt prompt = BuildWorldModelPrompt(SmallFacts(paper), context);
     ExpectInOrder(prompt.user, {"# What to do now", "# Complaint", "ops[0].node", "ops[39].node",
-                                "every fault fixed"});
+                                paper ? "every fault mended" : "every fault fixed"});
   }
 }
 
