@@ -26,6 +26,8 @@ constexpr absl::Duration kBeyondGrace = absl::Seconds(60);
 constexpr int kMostDoublings = 5;
 constexpr size_t kMostToldIds = 5;
 
+bool IsPending(const Instance& instance) { return instance.state == Instance::State::kPending; }
+
 std::string Ids(const std::vector<std::string>& ids) {
   if (ids.size() <= kMostToldIds) return absl::StrJoin(ids, ", ");
   return absl::StrCat(absl::StrJoin(ids.begin(), ids.begin() + kMostToldIds, ", "), ", ...");
@@ -103,6 +105,12 @@ void PoolKeeper::Step(absl::Time now, const v1::ListWorkersReply& workers,
     connected += instance.connected;
   }
   report_.set_pending(pending);
+  report_.clear_waits_for();
+  for (const Instance& instance : fleet_.instances) {
+    if (!IsPending(instance) || instance.note.empty()) continue;
+    report_.set_waits_for(OneLine(instance.note));
+    break;
+  }
   report_.set_running(running);
   report_.set_connected(connected);
   report_.set_nano_usd_spent(parts_.spending->Of(pool_.name()));
@@ -251,7 +259,9 @@ void PoolKeeper::Judge(absl::Time now, const v1::ListWorkersReply& workers) {
     before_start_.reset();
   }
   for (const std::string& id : broken) Stop(id, FleetProvider::Manner::kAtOnce, now);
-  if (!fleet_.fault.empty() && fleet_.coming > 0 && why.empty()) why = fleet_.fault;
+  const bool some_wait =
+      fleet_.coming > 0 || std::any_of(fleet_.instances.begin(), fleet_.instances.end(), IsPending);
+  if (!fleet_.fault.empty() && some_wait && why.empty()) why = fleet_.fault;
   // One fault at a time: several instances that fail for the same cause count once.
   if (!why.empty() && now >= retry_at_) {
     Fail(now, why);

@@ -66,6 +66,9 @@ std::string PoolsText(const google::protobuf::RepeatedPtrField<v1::PoolStatus>& 
         absl::StrAppend(&wrong, " (tried again in ", Seconds(report.retry_in()), ")");
       }
       absl::StrAppend(&wrong, "\n");
+    } else if (report.pending() > 0 && !report.waits_for().empty()) {
+      absl::StrAppend(&wrong, "pool ", report.pool(), ": ", report.pending(),
+                      " pending: ", report.waits_for(), "\n");
     }
   }
   return absl::StrCat(Table(rows), wrong);

@@ -106,6 +106,7 @@ absl::StatusOr<nlohmann::json> ApiClient::Call(const std::string& method, const 
   const std::string what =
       absl::StrCat(method, " ", path, ": ", code, said.empty() ? "" : ", ", said);
   if (code == 404) return absl::NotFoundError(what);
+  if (code == 409) return absl::AbortedError(what);
   return absl::UnavailableError(what);
 }
 

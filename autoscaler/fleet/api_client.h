@@ -20,8 +20,9 @@ class ApiClient {
 
   explicit ApiClient(Options options);
 
-  // `content_type`: of the body, which is sent unless it is null. NOT_FOUND (404), UNAVAILABLE (no
-  // answer, or any other bad one), each with what the server says in one line.
+  // `content_type`: of the body, which is sent unless it is null. NOT_FOUND (404), ABORTED (409: in
+  // conflict with what somebody else did), UNAVAILABLE (no answer, or any other bad one), each with
+  // what the server says in one line.
   absl::StatusOr<nlohmann::json> Call(const std::string& method, const std::string& path,
                                       const nlohmann::json& body = nullptr,
                                       const std::string& content_type = "application/json");

@@ -25,8 +25,10 @@ struct Instance {
 // as requested, are not listed.
 struct Fleet {
   std::vector<Instance> instances;
-  int coming = 0;     // asked for, without an id yet
-  std::string fault;  // why those that come do not, in one line; empty: nothing is known
+  int coming = 0;  // asked for, without an id yet
+  // Why those that come or are pending are kept from running by something that a person should look
+  // at, in one line; empty: nothing is known.
+  std::string fault;
 };
 
 // Starts and stops the workers of one pool. An error is one line in the provider's own words that

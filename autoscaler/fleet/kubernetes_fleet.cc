@@ -23,6 +23,10 @@ constexpr char kAccountFolder[] = "/var/run/secrets/kubernetes.io/serviceaccount
 constexpr char kPoolLabel[] = "ksearch-pool";
 constexpr size_t kMaxTemplateBytes = 1 << 20;
 constexpr int kKeepEndedJobsSeconds = 600;
+constexpr int kPageSize = 500;
+constexpr int kMostPages = 40;
+// Somebody else may change the Deployment at the same time; its controller does for each pod.
+constexpr int kMostTriesToScale = 5;
 // What Kubernetes allows in a label's value and in a namespace's name, and in other names.
 constexpr size_t kMostLabelBytes = 63;
 constexpr size_t kMostNameBytes = 253;
@@ -209,8 +213,43 @@ Instance InstanceOfPod(const json& pod) {
   return instance;
 }
 
+absl::StatusOr<json> KubernetesFleet::Objects(const std::string& path, const std::string& query) {
+  json all = json::array();
+  std::string next;
+  for (int page = 0; page < kMostPages; ++page) {
+    ASSIGN_OR_RETURN(
+        const json list,
+        api_.Call("GET", absl::StrCat(path, "?", query, "&limit=", kPageSize,
+                                      next.empty() ? "" : "&continue=", Escaped(next))));
+    for (json& item : Items(list)) all.push_back(std::move(item));
+    next = Text(list, {"metadata", "continue"});
+    if (next.empty()) return all;
+  }
+  return absl::UnavailableError(
+      absl::StrCat("GET ", path, ": more than ", kMostPages * kPageSize, " objects"));
+}
+
 absl::StatusOr<json> KubernetesFleet::Pods(const std::string& selector) {
-  return api_.Call("GET", CorePath(absl::StrCat("pods?labelSelector=", Escaped(selector))));
+  return Objects(CorePath("pods"), absl::StrCat("labelSelector=", Escaped(selector)));
+}
+
+absl::StatusOr<std::map<std::string, std::string>> KubernetesFleet::WarningsOfJobs() {
+  ASSIGN_OR_RETURN(
+      const json events,
+      Objects(CorePath("events"),
+              absl::StrCat("fieldSelector=", Escaped("involvedObject.kind=Job,type=Warning"))));
+  std::map<std::string, std::pair<std::string, std::string>> newest;  // by Job: time, text
+  for (const json& event : events) {
+    std::string at = Text(event, {"lastTimestamp"});
+    if (at.empty()) at = Text(event, {"metadata", "creationTimestamp"});
+    auto& known = newest[Text(event, {"involvedObject", "name"})];
+    if (at < known.first) continue;
+    known = {std::move(at),
+             OneLine(absl::StrCat(Text(event, {"reason"}), ": ", Text(event, {"message"})))};
+  }
+  std::map<std::string, std::string> warnings;
+  for (auto& [job, warning] : newest) warnings[job] = std::move(warning.second);
+  return warnings;
 }
 
 absl::StatusOr<Fleet> KubernetesFleet::ListDeployment() {
@@ -228,7 +267,7 @@ absl::StatusOr<Fleet> KubernetesFleet::ListDeployment() {
   }
   ASSIGN_OR_RETURN(const json pods, Pods(absl::StrJoin(labels, ",")));
   Fleet fleet;
-  for (const json& pod : Items(pods)) {
+  for (const json& pod : pods) {
     if (!At(pod, {"metadata", "deletionTimestamp"}).is_null()) continue;
     Instance instance = InstanceOfPod(pod);
     // The Deployment replaces evicted pods.
@@ -251,19 +290,19 @@ absl::StatusOr<Fleet> KubernetesFleet::ListDeployment() {
 
 absl::StatusOr<Fleet> KubernetesFleet::ListJobs() {
   const std::string selector = absl::StrCat(kPoolLabel, "=", pool_.name());
-  ASSIGN_OR_RETURN(
-      const json jobs,
-      api_.Call("GET", absl::StrCat(JobsPath(), "?labelSelector=", Escaped(selector))));
+  ASSIGN_OR_RETURN(const json jobs,
+                   Objects(JobsPath(), absl::StrCat("labelSelector=", Escaped(selector))));
   ASSIGN_OR_RETURN(const json pods, Pods(selector));
   std::map<std::string, Instance> pod_of;  // by Job
-  for (const json& pod : Items(pods)) {
+  for (const json& pod : pods) {
     if (!At(pod, {"metadata", "deletionTimestamp"}).is_null()) continue;
     std::string job = Text(pod, {"metadata", "labels", "job-name"});
     if (job.empty()) job = Text(pod, {"metadata", "labels", "batch.kubernetes.io/job-name"});
     pod_of[job] = InstanceOfPod(pod);
   }
   Fleet fleet;
-  for (const json& job : Items(jobs)) {
+  std::vector<size_t> without_pod;
+  for (const json& job : jobs) {
     if (!At(job, {"metadata", "deletionTimestamp"}).is_null()) continue;
     if (Number(job, {"status", "succeeded"}) > 0 || Number(job, {"status", "failed"}) > 0) continue;
     Instance instance;
@@ -272,25 +311,50 @@ absl::StatusOr<Fleet> KubernetesFleet::ListJobs() {
     if (const auto pod = pod_of.find(instance.id); pod != pod_of.end()) {
       instance.state = pod->second.state;
       instance.note = pod->second.note;
+    } else {
+      without_pod.push_back(fleet.instances.size());
     }
     fleet.instances.push_back(std::move(instance));
+  }
+  if (without_pod.empty()) return fleet;
+  // A Job does not say itself why it has no pod, for example because a quota is used up.
+  const auto warnings = WarningsOfJobs();
+  for (const size_t index : without_pod) {
+    Instance& instance = fleet.instances[index];
+    if (!warnings.ok()) {
+      instance.note = absl::StrCat("has no pod; why is not known: ", warnings.status().message());
+    } else if (const auto it = warnings->find(instance.id); it != warnings->end()) {
+      instance.note = it->second;
+      fleet.fault = it->second;
+    }
   }
   return fleet;
 }
 
 absl::StatusOr<Fleet> KubernetesFleet::List() { return of_jobs() ? ListJobs() : ListDeployment(); }
 
-absl::Status KubernetesFleet::Scale(int replicas) {
-  const json patch = {{"spec", {{"replicas", std::max(0, replicas)}}}};
-  return api_.Call("PATCH", DeploymentPath("/scale"), patch, "application/merge-patch+json")
-      .status();
+absl::Status KubernetesFleet::Rescale(absl::FunctionRef<int(int replicas)> wanted) {
+  absl::Status status;
+  for (int tries = 0; tries < kMostTriesToScale; ++tries) {
+    ASSIGN_OR_RETURN(const json scale, api_.Call("GET", DeploymentPath("/scale")));
+    const int replicas = Number(scale, {"spec", "replicas"});
+    const int after = std::max(0, wanted(replicas));
+    if (after == replicas) return absl::OkStatus();
+    const json patch = {
+        {"metadata", {{"resourceVersion", Text(scale, {"metadata", "resourceVersion"})}}},
+        {"spec", {{"replicas", after}}}};
+    status = api_.Call("PATCH", DeploymentPath("/scale"), patch, "application/merge-patch+json")
+                 .status();
+    if (!absl::IsAborted(status)) return status;
+  }
+  return status;
 }
 
 absl::Status KubernetesFleet::Start(int count) {
   if (!of_jobs()) {
-    ASSIGN_OR_RETURN(const Fleet fleet, ListDeployment());
-    return Scale(
-        std::min(pool_.most(), static_cast<int>(fleet.instances.size()) + fleet.coming + count));
+    // No cap below what is there: somebody else may have set that.
+    return Rescale(
+        [&](int replicas) { return std::max(replicas, std::min(pool_.most(), replicas + count)); });
   }
   json job = job_;
   job["metadata"].erase("name");
@@ -320,7 +384,9 @@ absl::Status KubernetesFleet::Start(int count) {
 absl::Status KubernetesFleet::Withdraw(int count) {
   if (of_jobs()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Fleet fleet, ListDeployment());
-  return Scale(static_cast<int>(fleet.instances.size()) + std::max(0, fleet.coming - count));
+  const int pods = static_cast<int>(fleet.instances.size());
+  return Rescale(
+      [&](int replicas) { return std::min(replicas, std::max(pods, replicas - count)); });
 }
 
 absl::Status KubernetesFleet::Stop(const std::string& id, Manner manner) {
@@ -337,10 +403,7 @@ absl::Status KubernetesFleet::Stop(const std::string& id, Manner manner) {
                            {{"controller.kubernetes.io/pod-deletion-cost", "-2147483647"}}}}}},
                        "application/merge-patch+json")
                  .status();
-    if (status.ok()) {
-      ASSIGN_OR_RETURN(const json deployment, api_.Call("GET", DeploymentPath("")));
-      status = Scale(Number(deployment, {"spec", "replicas"}) - 1);
-    }
+    if (status.ok()) status = Rescale([](int replicas) { return replicas - 1; });
     if (status.ok() && manner == Manner::kAtOnce) {
       status =
           api_.Call("DELETE", CorePath("pods/" + id), DeleteOptions({{"gracePeriodSeconds", 0}}))

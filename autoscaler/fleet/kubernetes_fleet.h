@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "autoscaler/fleet/api_client.h"
 #include "autoscaler/fleet/fleet_provider.h"
 #include "nlohmann/json.hpp"
@@ -31,8 +32,14 @@ class KubernetesFleet final : public FleetProvider {
 
   absl::StatusOr<Fleet> ListDeployment();
   absl::StatusOr<Fleet> ListJobs();
+  // All objects at `path` that the query selects, page by page.
+  absl::StatusOr<nlohmann::json> Objects(const std::string& path, const std::string& query);
   absl::StatusOr<nlohmann::json> Pods(const std::string& selector);
-  absl::Status Scale(int replicas);
+  // Why Jobs have no pods, by Job: the newest warning about each.
+  absl::StatusOr<std::map<std::string, std::string>> WarningsOfJobs();
+  // Sets the Deployment's replicas to what `wanted` makes of them. Starts over if somebody changed
+  // the Deployment in between.
+  absl::Status Rescale(absl::FunctionRef<int(int replicas)> wanted);
   bool of_jobs() const { return !job_.is_null(); }
   std::string CorePath(const std::string& rest) const;
   std::string DeploymentPath(const std::string& rest) const;

@@ -22,14 +22,20 @@ SKIPPED = 77
 # The method and path of each request that the autoscaler may make: the resource, the verb that a Role must allow, the
 # kind of its body, and the kinds of a good reply.
 DELETE = ("v1", "DeleteOptions")
+PAGE = r"&limit=500(&continue=[\w%.-]+)?"
 REQUESTS = [
     ("GET", r"/apis/apps/v1/namespaces/\w+/deployments/[\w-]+", "apps", "deployments", "get", None, {"Deployment"}),
     ("PATCH", r"/apis/apps/v1/namespaces/\w+/deployments/[\w-]+/scale", "apps", "deployments/scale", "patch",
      ("autoscaling/v1", "Scale"), {"Scale"}),
-    ("GET", r"/api/v1/namespaces/\w+/pods\?labelSelector=[\w%.-]+", "", "pods", "list", None, {"PodList"}),
+    ("GET", r"/apis/apps/v1/namespaces/\w+/deployments/[\w-]+/scale", "apps", "deployments/scale", "get", None,
+     {"Scale"}),
+    ("GET", r"/api/v1/namespaces/\w+/pods\?labelSelector=[\w%.-]+" + PAGE, "", "pods", "list", None, {"PodList"}),
+    ("GET", r"/api/v1/namespaces/\w+/events\?fieldSelector=[\w%.-]+" + PAGE, "", "events", "list", None,
+     {"EventList"}),
     ("PATCH", r"/api/v1/namespaces/\w+/pods/[\w-]+", "", "pods", "patch", ("v1", "Pod"), {"Pod"}),
     ("DELETE", r"/api/v1/namespaces/\w+/pods/[\w-]+", "", "pods", "delete", DELETE, {"Pod", "Status"}),
-    ("GET", r"/apis/batch/v1/namespaces/\w+/jobs\?labelSelector=[\w%.-]+", "batch", "jobs", "list", None, {"JobList"}),
+    ("GET", r"/apis/batch/v1/namespaces/\w+/jobs\?labelSelector=[\w%.-]+" + PAGE, "batch", "jobs", "list", None,
+     {"JobList"}),
     ("POST", r"/apis/batch/v1/namespaces/\w+/jobs", "batch", "jobs", "create", ("batch/v1", "Job"), {"Job"}),
     ("DELETE", r"/apis/batch/v1/namespaces/\w+/jobs/[\w-]+", "batch", "jobs", "delete", DELETE, {"Job", "Status"}),
 ]

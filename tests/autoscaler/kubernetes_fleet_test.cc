@@ -20,6 +20,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using Manner = FleetProvider::Manner;
 
 constexpr char kDeployment[] = R"({
@@ -56,6 +57,10 @@ constexpr char kPods[] =
     "status": {"phase": "Running"}}
 ]})";
 
+constexpr char kScale[] = R"({"apiVersion": "autoscaling/v1", "kind": "Scale",
+  "metadata": {"name": "workers", "namespace": "kernels", "resourceVersion": "211"},
+  "spec": {"replicas": 4}, "status": {"replicas": 3, "selector": "app=ksearch-worker"}})";
+
 constexpr char kScaled[] = R"({"apiVersion": "autoscaling/v1", "kind": "Scale",
   "metadata": {"name": "workers", "namespace": "kernels", "resourceVersion": "215"},
   "spec": {"replicas": 6}, "status": {"replicas": 3, "selector": "app=ksearch-worker"}})";
@@ -78,6 +83,11 @@ json JobNamed(const std::string& name, const json& status) {
   job["metadata"]["name"] = name;
   job["status"] = status;
   return job;
+}
+
+// What makes kScale this, unless somebody changed it.
+json ScaleTo(int replicas) {
+  return {{"metadata", {{"resourceVersion", "211"}}}, {"spec", {{"replicas", replicas}}}};
 }
 
 // What the server says where it refuses a request.
@@ -192,7 +202,8 @@ constexpr char kDeploymentPath[] = "/apis/apps/v1/namespaces/kernels/deployments
 
 TEST_F(KubernetesFleetTest, PodsOfADeploymentAreSeenWithWhatKeepsThem) {
   On(absl::StrCat("GET ", kDeploymentPath, " "), 200, kDeployment);
-  On("GET /api/v1/namespaces/kernels/pods?labelSelector=app%3Dksearch-worker ", 200, kPods);
+  On("GET /api/v1/namespaces/kernels/pods?labelSelector=app%3Dksearch-worker&limit=500 ", 200,
+     kPods);
   const auto provider = Make();
   const auto fleet = provider->List();
   ASSERT_TRUE(fleet.ok()) << fleet.status();
@@ -214,6 +225,7 @@ TEST_F(KubernetesFleetTest, PodsOfADeploymentAreSeenWithWhatKeepsThem) {
 TEST_F(KubernetesFleetTest, ADeploymentGrowsUpToItsCapAndShrinksByTheOneThatIsMeant) {
   On(absl::StrCat("GET ", kDeploymentPath, " "), 200, kDeployment);
   On("GET /api/v1/namespaces/kernels/pods?", 200, kPods);
+  On(absl::StrCat("GET ", kDeploymentPath, "/scale "), 200, kScale);
   On(absl::StrCat("PATCH ", kDeploymentPath, "/scale "), 200, kScaled);
   On("PATCH /api/v1/namespaces/kernels/pods/workers-7c9-aaaaa ", 200, kPod);
   On("DELETE /api/v1/namespaces/kernels/pods/workers-7c9-ccccc ", 200, kPod);
@@ -225,18 +237,18 @@ TEST_F(KubernetesFleetTest, ADeploymentGrowsUpToItsCapAndShrinksByTheOneThatIsMe
   ASSERT_TRUE(fleet->Start(20).ok());
   auto scales = Bodies(absl::StrCat("PATCH ", kDeploymentPath, "/scale "));
   ASSERT_EQ(scales.size(), 2u);
-  EXPECT_EQ(scales[0], json::parse(R"({"spec": {"replicas": 6}})"));
-  EXPECT_EQ(scales[1], json::parse(R"({"spec": {"replicas": 8}})"));
+  EXPECT_EQ(scales[0], ScaleTo(6));
+  EXPECT_EQ(scales[1], ScaleTo(8));
   ASSERT_TRUE(fleet->Stop("workers-7c9-aaaaa", Manner::kGently).ok());
   EXPECT_EQ(Bodies("PATCH /api/v1/namespaces/kernels/pods/workers-7c9-aaaaa ")
                 [0]["metadata"]["annotations"]["controller.kubernetes.io/pod-deletion-cost"],
             "-2147483647");
   scales = Bodies(absl::StrCat("PATCH ", kDeploymentPath, "/scale "));
-  EXPECT_EQ(scales.back(), json::parse(R"({"spec": {"replicas": 3}})"));
+  EXPECT_EQ(scales.back(), ScaleTo(3));
   EXPECT_THAT(Requests().back(), HasSubstr("Content-Type: application/merge-patch+json"));
   ASSERT_TRUE(fleet->Withdraw(1).ok());
   scales = Bodies(absl::StrCat("PATCH ", kDeploymentPath, "/scale "));
-  EXPECT_EQ(scales.back(), json::parse(R"({"spec": {"replicas": 3}})"));
+  EXPECT_EQ(scales.back(), ScaleTo(3));
   ASSERT_TRUE(fleet->Stop("workers-7c9-ccccc", Manner::kAtOnce).ok());
   EXPECT_EQ(Bodies("DELETE /api/v1/namespaces/kernels/pods/workers-7c9-ccccc ").size(), 1u);
   EXPECT_TRUE(fleet->Stop("gone", Manner::kGently).ok());
@@ -257,12 +269,13 @@ TEST_F(KubernetesFleetTest, JobsAreMadeFromTheTemplateAndToldWhoTheyAre) {
        {JobNamed("h200-aaaaa", {{"active", 1}, {"ready", 1}}),
         JobNamed("h200-bbbbb", {{"active", 1}}), JobNamed("h200-ccccc", {{"succeeded", 1}}),
         JobNamed("h200-ddddd", {{"failed", 1}})}}};
-  On("GET /apis/batch/v1/namespaces/kernels/jobs?labelSelector=ksearch-pool%3Dh200 ", 200,
+  On("GET /apis/batch/v1/namespaces/kernels/jobs?labelSelector=ksearch-pool%3Dh200&limit=500 ", 200,
      jobs.dump());
   json pods = json::parse(kPods);
   pods["items"].erase(pods["items"].begin() + 1, pods["items"].end());
   pods["items"][0]["metadata"]["labels"] = {{"job-name", "h200-aaaaa"}};
-  On("GET /api/v1/namespaces/kernels/pods?labelSelector=ksearch-pool%3Dh200 ", 200, pods.dump());
+  On("GET /api/v1/namespaces/kernels/pods?labelSelector=ksearch-pool%3Dh200&limit=500 ", 200,
+     pods.dump());
   On("DELETE /apis/batch/v1/namespaces/kernels/jobs/h200-aaaaa ", 200,
      R"({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",
          "details": {"name": "h200-aaaaa", "group": "batch", "kind": "jobs"}})");
@@ -321,13 +334,96 @@ TEST_F(KubernetesFleetTest, AJobBeyondTheQuotaIsRefusedAndTheRestAreNotTried) {
 }
 
 TEST_F(KubernetesFleetTest, AScaleThatOthersKeepChangingIsTriedAgainLater) {
-  On(absl::StrCat("GET ", kDeploymentPath, " "), 200, kDeployment);
-  On("GET /api/v1/namespaces/kernels/pods?", 200, kPods);
+  On(absl::StrCat("GET ", kDeploymentPath, "/scale "), 200, kScale);
   On(absl::StrCat("PATCH ", kDeploymentPath, "/scale "), 409,
      Refusal(409, "Conflict",
              "Operation cannot be fulfilled on deployments.apps \"workers\": the object has been "
              "modified; please apply your changes to the latest version and try again"));
-  EXPECT_TRUE(absl::IsUnavailable(Make()->Start(1)));
+  EXPECT_THAT(std::string(Make()->Start(1).message()), HasSubstr("the object has been modified"));
+  EXPECT_EQ(Bodies("PATCH ").size(), 5u);
+}
+
+TEST_F(KubernetesFleetTest, ADeploymentThatIsLargerThanThePoolIsNotCut) {
+  On(absl::StrCat("GET ", kDeploymentPath, "/scale "), 200, kScale);
+  pool_.set_most(3);
+  EXPECT_TRUE(Make()->Start(1).ok());
+  EXPECT_THAT(Bodies("PATCH "), IsEmpty());
+}
+
+TEST_F(KubernetesFleetTest, LongListsAreReadPageByPage) {
+  const auto page = [](const std::string& name, const std::string& next) {
+    json pods = json::parse(kPods);
+    pods["items"].erase(pods["items"].begin() + 1, pods["items"].end());
+    pods["items"][0]["metadata"]["name"] = name;
+    if (!next.empty()) pods["metadata"]["continue"] = next;
+    return pods.dump();
+  };
+  const std::string pods = "GET /api/v1/namespaces/kernels/pods?labelSelector=app%3Dksearch-worker";
+  On(absl::StrCat("GET ", kDeploymentPath, " "), 200, kDeployment);
+  On(pods + "&limit=500 ", 200, page("a", "eyJ2Ijo+/w=="));
+  On(pods + "&limit=500&continue=eyJ2Ijo%2B%2Fw%3D%3D ", 200, page("b", "more"));
+  On(pods + "&limit=500&continue=more ", 200, page("c", ""));
+  const auto fleet = Make()->List();
+  ASSERT_TRUE(fleet.ok()) << fleet.status();
+  ASSERT_EQ(fleet->instances.size(), 3u);
+  EXPECT_EQ(fleet->instances[2].id, "c");
+  // The server forgets where a list was after a while: nothing is known then.
+  On(pods + "&limit=500&continue=more ", 410,
+     Refusal(410, "Expired", "The provided continue parameter is too old"));
+  EXPECT_THAT(std::string(Make()->List().status().message()), HasSubstr("too old"));
+}
+
+TEST_F(KubernetesFleetTest, AListThatNeverEndsIsAnError) {
+  ReplyWrongly();
+  On(absl::StrCat("GET ", kDeploymentPath, " "), 200, kDeployment);
+  On("GET /api/v1/namespaces/kernels/pods?", 200,
+     R"({"kind": "PodList", "metadata": {"continue": "again"}, "items": []})");
+  EXPECT_THAT(std::string(Make()->List().status().message()), HasSubstr("more than 20000 objects"));
+}
+
+TEST_F(KubernetesFleetTest, AJobWithoutAPodSaysWhatItsNewestWarningSays) {
+  const std::string path = testing::TempDir() + "/events_job.json";
+  std::ofstream(path) << kJob;
+  pool_.mutable_kubernetes()->set_job_template(path);
+  const auto list = [](const char* kind, const json& items) {
+    return json{{"apiVersion", kind == std::string("JobList") ? "batch/v1" : "v1"},
+                {"kind", kind},
+                {"metadata", {{"resourceVersion", "217"}}},
+                {"items", items}}
+        .dump();
+  };
+  const auto event = [](const std::string& job, const std::string& at, const std::string& said) {
+    return json{{"metadata", {{"name", job + "." + at.substr(14, 2)}, {"namespace", "kernels"}}},
+                {"involvedObject", {{"kind", "Job"}, {"namespace", "kernels"}, {"name", job}}},
+                {"type", "Warning"},
+                {"reason", "FailedCreate"},
+                {"lastTimestamp", at},
+                {"message", said}};
+  };
+  On("GET /apis/batch/v1/namespaces/kernels/jobs?", 200,
+     list("JobList",
+          {JobNamed("h200-aaaaa", json::object()), JobNamed("h200-bbbbb", json::object())}));
+  On("GET /api/v1/namespaces/kernels/pods?", 200, list("PodList", json::array()));
+  const std::string events =
+      "GET "
+      "/api/v1/namespaces/kernels/events?fieldSelector=involvedObject.kind%3DJob%2Ctype%3DWarning"
+      "&limit=500 ";
+  On(events, 200,
+     list("EventList", {event("h200-aaaaa", "2026-01-01T00:02:00Z", "exceeded quota: gpus"),
+                        event("h200-aaaaa", "2026-01-01T00:01:00Z", "exceeded quota: pods"),
+                        event("other", "2026-01-01T00:03:00Z", "something else")}));
+  const auto fleet = Make()->List();
+  ASSERT_TRUE(fleet.ok()) << fleet.status();
+  EXPECT_EQ(fleet->instances[0].note, "FailedCreate: exceeded quota: gpus");
+  EXPECT_EQ(fleet->instances[1].note, "");
+  EXPECT_EQ(fleet->fault, "FailedCreate: exceeded quota: gpus");
+  // Roles of before do not allow to read events.
+  On(events, 403, Refusal(403, "Forbidden", "events is forbidden"));
+  const auto without = Make()->List();
+  ASSERT_TRUE(without.ok()) << without.status();
+  EXPECT_THAT(without->instances[0].note, HasSubstr("why is not known: GET"));
+  EXPECT_THAT(without->instances[0].note, HasSubstr("events is forbidden"));
+  EXPECT_EQ(without->fault, "");
 }
 
 TEST_F(KubernetesFleetTest, RepliesThatMakeNoSenseAreErrors) {

@@ -255,6 +255,32 @@ TEST_F(PoolKeeperTest, AnInstanceThatCannotRunIsStoppedAndTheReasonTold) {
   EXPECT_EQ(said().fault(), "i1: ImagePullBackOff: no such image");
 }
 
+TEST_F(PoolKeeperTest, WhyPendingInstancesWaitIsTold) {
+  Make();
+  Queue(1, absl::Minutes(1));
+  Run(absl::Seconds(4));
+  provider_->fleet.instances[0].note = "Unschedulable: 3 Insufficient nvidia.com/gpu";
+  Run(absl::Seconds(20));
+  EXPECT_EQ(said().waits_for(), "Unschedulable: 3 Insufficient nvidia.com/gpu");
+  EXPECT_EQ(said().fault(), "");  // it may come yet
+  SetRunning();
+  Run(absl::Seconds(20));
+  EXPECT_EQ(said().waits_for(), "");
+}
+
+TEST_F(PoolKeeperTest, AFaultThatKeepsPendingInstancesFromRunningRestsThePool) {
+  Make();
+  Queue(1, absl::Minutes(1));
+  Run(absl::Seconds(4));
+  provider_->fleet.fault = "FailedCreate: exceeded quota: gpus";
+  Run(absl::Seconds(12));
+  Queue(4, absl::Hours(1));
+  EXPECT_EQ(Run(absl::Seconds(14)), 0u);
+  EXPECT_EQ(said().fault(), "FailedCreate: exceeded quota: gpus");
+  EXPECT_TRUE(said().has_retry_in());
+  EXPECT_THAT(provider_->stopped, IsEmpty());
+}
+
 TEST_F(PoolKeeperTest, AConnectedWorkerForgivesEarlierFailures) {
   Make();
   Queue(1, absl::Minutes(1));

@@ -34,6 +34,18 @@ TEST(PoolTextTest, AFaultIsSaidBelowTheTableWithTheTimeOfTheNextTry) {
   EXPECT_THAT(text, HasSubstr("its autoscaler on login1 has not reported for 1m30s\n"));
 }
 
+TEST(PoolTextTest, WhatPendingInstancesWaitForIsSaid) {
+  v1::ListWorkersReply reply;
+  v1::PoolStatus* pool = reply.add_pools();
+  pool->set_held(true);
+  pool->mutable_report()->set_pool("h200");
+  pool->mutable_report()->set_waits_for("Unschedulable: 3 Insufficient nvidia.com/gpu.");
+  EXPECT_THAT(PoolsText(reply.pools(), kNow), Not(HasSubstr("Insufficient")));
+  pool->mutable_report()->set_pending(2);
+  EXPECT_THAT(PoolsText(reply.pools(), kNow),
+              HasSubstr("pool h200: 2 pending: Unschedulable: 3 Insufficient nvidia.com/gpu.\n"));
+}
+
 TEST(PoolTextTest, DemandSaysWhatAWorkerMustHave) {
   v1::DemandReply reply;
   reply.set_idle_slots(4);
