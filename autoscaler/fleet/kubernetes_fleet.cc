@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -294,10 +295,13 @@ absl::StatusOr<Fleet> KubernetesFleet::ListJobs() {
                    Objects(JobsPath(), absl::StrCat("labelSelector=", Escaped(selector))));
   ASSIGN_OR_RETURN(const json pods, Pods(selector));
   std::map<std::string, Instance> pod_of;  // by Job
+  std::set<std::string> ended;
   for (const json& pod : pods) {
     if (!At(pod, {"metadata", "deletionTimestamp"}).is_null()) continue;
     std::string job = Text(pod, {"metadata", "labels", "job-name"});
     if (job.empty()) job = Text(pod, {"metadata", "labels", "batch.kubernetes.io/job-name"});
+    // The Job's own status follows later.
+    if (Text(pod, {"status", "phase"}) == "Succeeded") ended.insert(job);
     pod_of[job] = InstanceOfPod(pod);
   }
   Fleet fleet;
@@ -307,7 +311,7 @@ absl::StatusOr<Fleet> KubernetesFleet::ListJobs() {
     if (Number(job, {"status", "succeeded"}) > 0 || Number(job, {"status", "failed"}) > 0) continue;
     Instance instance;
     instance.id = Text(job, {"metadata", "name"});
-    if (!IsInstanceId(instance.id)) continue;
+    if (!IsInstanceId(instance.id) || ended.contains(instance.id)) continue;
     if (const auto pod = pod_of.find(instance.id); pod != pod_of.end()) {
       instance.state = pod->second.state;
       instance.note = pod->second.note;

@@ -3,8 +3,9 @@
 
 usage: check_exchanges.py SOURCE_FOLDER TEST_PROGRAM SCRATCH_FOLDER
 
-Runs autoscaler_kubernetes_test, which writes down its exchanges. Each body must be what Kubernetes' own schemas say of
-that request, and the Roles in deploy/kubernetes must allow each request. The schemas come with the package
+Runs autoscaler_kubernetes_test, which writes down its exchanges, and reads those that record_kubernetes.py recorded with
+a real server. Each body must be what Kubernetes' own schemas say of that request (replies of a real server, which may be
+newer than these, only of its kind), and the Roles in deploy/kubernetes must allow each request. The schemas come with the package
 kubernetes-validate of PyPI, which is installed into SCRATCH_FOLDER. Ends with 77 (skipped) where it cannot be.
 """
 import json
@@ -109,7 +110,18 @@ def check(exchange, rules, fault_in):
         return faults + [f"the reply is none of {sorted(expected)}"], bodies
     if reply["kind"] == "Status" and exchange["status"] >= 300 and reply.get("code") != exchange["status"]:
         faults.append("the reply's code is not that of HTTP")
+    if exchange.get("real"):
+        return faults, bodies
     return faults + fault_in(reply), bodies + 1
+
+
+def recorded(source):
+    """The exchanges of the recording, in the form of the test's."""
+    for line in (source / "tests/autoscaler/kubernetes_recorded.jsonl").read_text(encoding="utf-8").splitlines():
+        step = json.loads(line)
+        for exchange in step.get("exchanges", []):
+            yield {**exchange, "real": True, "test": f"recorded: {step['step']}",
+                   "merges": "merge-patch" in exchange.get("content_type", "")}
 
 
 def main():
@@ -130,8 +142,8 @@ def main():
         found = [fault_of(body, version) for version in check_manifests.KUBERNETES_VERSIONS]
         return [fault for fault in found if fault is not None]
 
-    for line in file.read_text(encoding="utf-8").splitlines():
-        exchange = json.loads(line)
+    exchanges = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    for exchange in exchanges + list(recorded(source)):
         found, count = check(exchange, rules, fault_in)
         bodies += count
         seen |= {row[:2] for row in REQUESTS
