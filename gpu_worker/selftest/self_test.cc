@@ -14,6 +14,8 @@
 #include "gpu_worker/device/device_factory.h"
 #include "gpu_worker/selftest/gpu_checks.h"
 #include "gpu_worker/selftest/machine_checks.h"
+#include "gpu_worker/selftest/sandbox_trials.h"
+#include "gpu_worker/selftest/trial_evaluation.h"
 #include "gpu_worker/worker_config.h"
 
 namespace ksearch {
@@ -64,12 +66,17 @@ std::vector<Finding> RunSelfTest(const v1::WorkerConfig& config) {
   findings.push_back(CheckSandbox(config.sandbox(), &sandbox));
   if (sandbox != nullptr) {
     findings.push_back(CheckCgroup(*sandbox));
+    findings.push_back(TryIsolation(config.sandbox(), sandbox.get()));
+    findings.push_back(TryLimits(config.sandbox(), sandbox.get()));
     // Not in the folders of a worker that may be running, as a toolchain cleans up its folder.
     std::string folder = config.state_dir() + "/selftest.XXXXXX";
     if (::mkdtemp(folder.data()) == nullptr) {
       findings.push_back(Finding::Fail("compiler", "cannot write to " + config.state_dir(), ""));
     } else {
       Append(CheckCompilers(config, folder, sandbox.get()), &findings);
+      if (!config.compile_only()) {
+        findings.push_back(TryEvaluation(config, folder, sandbox.get()));
+      }
       std::error_code ignored;
       std::filesystem::remove_all(folder, ignored);
     }

@@ -9,9 +9,10 @@
 namespace ksearch {
 
 // Whether this machine can do what `config` asks of a worker, by trying it: starts a sandbox,
-// builds with every compiler, looks at every GPU. Takes some seconds. Becomes the config's account
-// first, as the worker does, so call it from a process that does nothing else. Files are left
-// nowhere but for the state folder itself; a worker running beside it is not disturbed.
+// tries its limits, builds with every compiler, has a program judged on the processors, looks at
+// every GPU. Takes some seconds. Becomes the config's account first, as the worker does, so call it
+// from a process that does nothing else. Files are left nowhere but for the state folder itself; a
+// worker running beside it is not disturbed.
 std::vector<Finding> RunSelfTest(const v1::WorkerConfig& config);
 
 }  // namespace ksearch

@@ -53,6 +53,10 @@ class ClusterWithoutImage {
       // Each pod has a name of its own.
       while (wanted > static_cast<int>(pods_.size())) pods_.push_back(next_++);
       pods_.resize(static_cast<size_t>(wanted));
+    } else if (absl::StartsWith(request, absl::StrCat("GET ", kDeployment, "/scale "))) {
+      body =
+          absl::StrCat(R"({"kind": "Scale", "metadata": {"name": "workers", "resourceVersion": )",
+                       R"("7"}, "spec": {"replicas": )", pods_.size(), "}}");
     } else if (absl::StartsWith(request, absl::StrCat("GET ", kDeployment, " "))) {
       body = absl::StrCat(
           R"({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "workers"},)",
