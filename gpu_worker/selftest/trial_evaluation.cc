@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "common/clock.h"
 #include "common/identity.h"
+#include "common/language.h"
 #include "common/mutex.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -84,7 +85,7 @@ class StopAfter {
 
 v1::Sources Program(const char* path) {
   v1::Sources sources;
-  sources.set_language(v1::LANGUAGE_CPP);
+  sources.set_language(DefaultLanguage().id);
   sources.add_files()->set_path(path);
   sources.mutable_files(0)->set_content(kProgram);
   return sources;
@@ -97,9 +98,9 @@ v1::WorkerConfig OnProcessors(const v1::WorkerConfig& config, const std::string&
   one.clear_toolchains();
   one.clear_more_devices();
   for (const v1::Toolchain& toolchain : config.toolchains()) {
-    if (toolchain.language() == v1::LANGUAGE_CPP) *one.add_toolchains() = toolchain;
+    if (toolchain.language() == DefaultLanguage().id) *one.add_toolchains() = toolchain;
   }
-  if (one.toolchains().empty()) one.add_toolchains()->set_language(v1::LANGUAGE_CPP);
+  if (one.toolchains().empty()) one.add_toolchains()->set_language(DefaultLanguage().id);
   if (config.device().device_class() != v1::DEVICE_CLASS_CPU) {
     one.clear_device();
     one.mutable_device()->set_device_class(v1::DEVICE_CLASS_CPU);
@@ -134,7 +135,7 @@ absl::StatusOr<v1::JobResult> Evaluate(const v1::WorkerConfig& config, const Too
   job.add_workload_uuids("selftest");
   *job.mutable_plan()->mutable_max_time_per_workload() = ToProto(absl::Milliseconds(50));
   job.mutable_reference()->set_id(CandidateId(task.references(0)));
-  job.mutable_reference()->set_language(v1::LANGUAGE_CPP);
+  job.mutable_reference()->set_language(DefaultLanguage().id);
   job.set_device(v1::DEVICE_CLASS_CPU);
   const StopAfter patience(kPatience);  // as another worker may keep the processors
   return executor.Execute(
