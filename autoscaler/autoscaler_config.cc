@@ -109,7 +109,7 @@ absl::StatusOr<v1::AutoscalerConfig> LoadAutoscalerConfig(const std::vector<std:
   if (config.state_file().empty()) config.set_state_file("ksearch-autoscaler.state");
   FaultList faults;
   if (!config.has_look_every()) *config.mutable_look_every() = ToProto(absl::Seconds(2));
-  faults.CheckTime("reload_every", config.reload_every());
+  faults.CheckTime("look_every", config.look_every());
   if (config.pools().empty()) faults.Add("pools", "give at least one");
   std::set<std::string> names;
   for (int i = 0; i < config.pools_size(); ++i) {

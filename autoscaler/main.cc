@@ -141,7 +141,7 @@ int Run(const v1::AutoscalerConfig& config, ShutdownSignals* signals) {
       unsaved = std::string(saved.message());
       LOG(ERROR) << "msg=\"the pools' costs were not saved\" reason=\"" << unsaved << "\"";
     }
-  } while (pause.Wait(FromProto(config.reload_every())));
+  } while (pause.Wait(FromProto(config.look_every())));
   for (auto& keeper : keepers) keeper->Release();
   LOG(INFO) << "msg=\"autoscaler ends; workers stay until their idle timeout\"";
   return 0;

@@ -25,7 +25,7 @@ class AutoscalerConfigTest : public ::testing::Test {
 TEST_F(AutoscalerConfigTest, DefaultsAreFilledIn) {
   const auto config = Load("pools { name: \"a\" most: 3 command { argv: \"fleet.sh\" } }");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->reload_every().seconds(), 2);
+  EXPECT_EQ(config->look_every().seconds(), 2);
   EXPECT_EQ(config->pools(0).work_per_instance().seconds(), 300);
   EXPECT_EQ(config->pools(0).cool_down().seconds(), 300);
   EXPECT_EQ(config->pools(0).leave_grace().seconds(), 60);
@@ -35,7 +35,7 @@ TEST_F(AutoscalerConfigTest, DefaultsAreFilledIn) {
 
 TEST_F(AutoscalerConfigTest, EveryFaultIsListedWithItsField) {
   const std::string faults = Fault(
-      "reload_every { seconds: -1 } "
+      "look_every { seconds: -1 } "
       "pools { name: \"a b\" most: 0 least: 2 usd_cap: \"1\" command { } } "
       "pools { name: \"b\" most: 1 usd_per_hour: \"cheap\" cool_down { } slurm { gres: \"gpu 1\" } "
       "} "
@@ -44,7 +44,7 @@ TEST_F(AutoscalerConfigTest, EveryFaultIsListedWithItsField) {
       "pools { name: \"c\" most: 1 ssh { hosts: \"-oProxyCommand=x\" } } "
       "pools { name: \"d\" most: 1 }");
   for (const char* part :
-       {"reload_every", "pools[0].name", "pools[0].most", "pools[0].least", "pools[0].usd_cap",
+       {"look_every", "pools[0].name", "pools[0].most", "pools[0].least", "pools[0].usd_cap",
         "pools[0]: command.argv", "pools[1].usd_per_hour", "pools[1].cool_down",
         "pools[1]: slurm.gres", "pools[2].name: 'b' is given twice",
         "pools[2]: kubernetes.api_server", "pools[3]: ssh.hosts",

@@ -99,7 +99,7 @@ class AutoscalerTest : public testing::Test {
                        const std::string& cost = "usd_per_hour: \"3.60\"") {
     const std::string config = cluster_.folder() + "/" + name + ".textproto";
     std::ofstream(config) << absl::StrCat(
-        "reload_every { nanos: 200000000 } state_file: \"", cluster_.folder(), "/", name,
+        "look_every { nanos: 200000000 } state_file: \"", cluster_.folder(), "/", name,
         ".state\" pools { name: \"local\" most: 2 cool_down { seconds: 3 } leave_grace { seconds: "
         "5 } "
         "back_off { seconds: 1 } ",
@@ -234,7 +234,7 @@ TEST_F(AutoscalerTest, AnImageThatCannotBePulledIsSaidWherePeopleLookAndTriedLes
   std::ofstream(token) << "t\n";
   const std::string config = cluster_.folder() + "/kubernetes.textproto";
   std::ofstream(config) << absl::StrCat(
-      "reload_every { nanos: 200000000 } pools { name: \"h200\" most: 2 back_off { seconds: 1 } "
+      "look_every { nanos: 200000000 } pools { name: \"h200\" most: 2 back_off { seconds: 1 } "
       "usd_per_hour: \"30\" offer { device_class: DEVICE_CLASS_CPU } kubernetes { api_server: \"",
       nodes.origin(), "\" token_file: \"", token,
       "\" name_space: \"kernels\" deployment: \"workers\" } }");

@@ -115,7 +115,7 @@ class JoiningTest : public testing::Test {
   void StartAutoscaler(const ProcessFleet& fleet) {
     const std::string config = cluster_.folder() + "/autoscaler.textproto";
     std::ofstream(config) << absl::StrCat(
-        "reload_every { nanos: 200000000 } state_file: \"", cluster_.folder(),
+        "look_every { nanos: 200000000 } state_file: \"", cluster_.folder(),
         "/autoscaler.state\" tls { ca_file: \"", pki_,
         "/ca.pem\" } pools { name: \"spot\" most: 1 cool_down { seconds: 2 } leave_grace { "
         "seconds: "

@@ -80,7 +80,7 @@ class SlurmTest : public testing::Test {
     std::filesystem::create_directory(nodes_);
     const std::string config = cluster_.folder() + "/autoscaler.textproto";
     std::ofstream(config) << absl::StrCat(
-        "reload_every { nanos: 500000000 } state_file: \"", cluster_.folder(),
+        "look_every { nanos: 500000000 } state_file: \"", cluster_.folder(),
         "/autoscaler.state\" pools { name: \"slurm\" most: 1 cool_down { seconds: 5 } leave_grace "
         "{ "
         "nanos: 300000000 } back_off { seconds: 1 } slurm { cpus: 1 gres: \"gpu:fake:1\" "
