@@ -276,6 +276,9 @@ void PoolKeeper::Stop(const std::string& id, FleetProvider::Manner manner, absl:
   known.stop_asked = now;
   const absl::Status status = parts_.provider->Stop(id, manner);
   if (!status.ok()) {
+    // It has not been asked then.
+    if (manner == FleetProvider::Manner::kGently) known.stop_asked = absl::InfiniteFuture();
+    stop_again_at_ = now + FromProto(pool_.back_off());
     LOG(WARNING) << "msg=\"not stopped, trying again later\" pool=" << pool_.name()
                  << " instance=" << id << " reason=\"" << status.message() << "\"";
   }
@@ -291,7 +294,9 @@ void PoolKeeper::Act(absl::Time now, const PoolDemand& demand) {
         absl::StrFormat("it has cost $%.2f, its cap: its workers are stopped",
                         static_cast<double>(parts_.spending->Of(pool_.name())) * 1e-9));
     report_.set_wanted(0);
-    for (const PoolInstance& instance : instances_) stop.push_back(instance.id);
+    for (const PoolInstance& instance : instances_) {
+      if (now >= stop_again_at_) stop.push_back(instance.id);
+    }
     if (!stop.empty()) {
       report_.set_last_action(absl::StrCat("stopped ", stop.size(), ": the cap is reached"));
     }
@@ -299,7 +304,7 @@ void PoolKeeper::Act(absl::Time now, const PoolDemand& demand) {
     PoolDecision decision =
         policy_.Decide(demand, instances_, fleet_.coming, now >= retry_at_, now);
     report_.set_wanted(decision.wanted);
-    stop = decision.stop;
+    if (now >= stop_again_at_) stop = decision.stop;
     withdraw = decision.withdraw;
     if (!stop.empty() || withdraw > 0) {
       report_.set_last_action(absl::StrCat("stopped ", stop.size() + static_cast<size_t>(withdraw),

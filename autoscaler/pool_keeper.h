@@ -80,8 +80,9 @@ class PoolKeeper {
   std::vector<PoolInstance> instances_;  // not being stopped
   int failures_ = 0;                     // since a worker last connected
   absl::Time retry_at_ = absl::InfinitePast();
-  bool in_trouble_ = false;  // something went wrong in this look
-  std::string refused_;      // why the pool is not ours, as last logged
+  absl::Time stop_again_at_ = absl::InfinitePast();  // the provider refused to stop one
+  bool in_trouble_ = false;                          // something went wrong in this look
+  std::string refused_;                              // why the pool is not ours, as last logged
 };
 
 }  // namespace ksearch

@@ -36,6 +36,7 @@ class FakeFleetProvider final : public FleetProvider {
   }
   absl::Status Stop(const std::string& id, Manner manner) override {
     stopped.emplace_back(id, manner);
+    if (!stop_error.ok()) return stop_error;
     if (ends) std::erase_if(fleet.instances, [&](const Instance& one) { return one.id == id; });
     return absl::OkStatus();
   }
@@ -43,7 +44,7 @@ class FakeFleetProvider final : public FleetProvider {
   std::string LogOf(const std::string& id) const override { return logs + "/" + id; }
 
   Fleet fleet;
-  absl::Status list_error, start_error;
+  absl::Status list_error, start_error, stop_error;
   std::vector<int> started;
   std::vector<std::pair<std::string, Manner>> stopped;
   bool ends = true;     // stopped instances end
@@ -266,6 +267,25 @@ TEST_F(PoolKeeperTest, WhyPendingInstancesWaitIsTold) {
   SetRunning();
   Run(absl::Seconds(20));
   EXPECT_EQ(said().waits_for(), "");
+}
+
+TEST_F(PoolKeeperTest, AStopThatTheProviderRefusesIsAskedForAgainAfterAWhile) {
+  Make();
+  Queue(1, absl::Minutes(1));
+  Run(absl::Seconds(4));
+  SetRunning();
+  Connect("i1");
+  Queue(0, absl::ZeroDuration());
+  provider_->stop_error = absl::UnavailableError("403, forbidden");
+  Run(absl::Minutes(5) + absl::Seconds(20));
+  ASSERT_EQ(provider_->stopped.size(), 1u);
+  Run(absl::Seconds(30));
+  EXPECT_EQ(provider_->stopped.size(), 2u);
+  EXPECT_EQ(provider_->stopped[1].second, Manner::kGently);
+  provider_->stop_error = absl::OkStatus();
+  Run(absl::Seconds(40));
+  EXPECT_EQ(provider_->stopped.size(), 3u);
+  EXPECT_THAT(provider_->fleet.instances, IsEmpty());
 }
 
 TEST_F(PoolKeeperTest, AFaultThatKeepsPendingInstancesFromRunningRestsThePool) {
