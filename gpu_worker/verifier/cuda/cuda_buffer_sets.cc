@@ -26,12 +26,13 @@ static_assert(kMostDeviceOutputs == device::kMaxOutputs);
 
 using Kernel = VerifierDevice::Kernel;
 
-device::DrawRow DrawRowOf(const TensorArgument& tensor, const InputGenerator& generator) {
+device::DrawRow DrawRowOf(const WorkloadCase& workload, int input) {
+  const TensorArgument& tensor = workload.tensors()[static_cast<size_t>(input)];
   device::DrawRow row = {};
   row.kind = DeviceKind(tensor.dtype);
   row.elements = tensor.elements;
-  const RandomDraw* const draw = generator.random();
-  if (draw == nullptr) return row;
+  if (!workload.DrawnOnDevice(input)) return row;
+  const RandomDraw* const draw = workload.generator(input).random();
   const v1::RandomRecipe& recipe = draw->recipe;
   row.drawn = 1;
   row.key = draw->key;
@@ -131,8 +132,7 @@ void CudaBufferSets::SetCase(std::shared_ptr<const WorkloadCase> workload) {
   workload_ = std::move(workload);
   std::vector<device::DrawRow> draws;
   for (int input = 0; input < workload_->inputs(); ++input) {
-    draws.push_back(
-        DrawRowOf(workload_->tensors()[static_cast<size_t>(input)], workload_->generator(input)));
+    draws.push_back(DrawRowOf(*workload_, input));
   }
   device_->ToDevice(draws_.get(), draws.data(),
                     static_cast<int64_t>(draws.size() * sizeof(device::DrawRow)));
@@ -188,7 +188,7 @@ void CudaBufferSets::Prepare(const std::vector<FilledSet>& calls, uint64_t poiso
                   {&tables_, &list, &poison});
   for (const FilledSet& call : calls) {
     for (int input = 0; input < workload_->inputs(); ++input) {
-      if (DrawnOnDevice(input)) continue;
+      if (workload_->DrawnOnDevice(input)) continue;
       const auto t = static_cast<size_t>(input);
       const InputGenerator& generator = workload_->generator(input);
       if (const auto made = generator.MadeOnDevice(call.variant); made.address != 0) {
@@ -319,7 +319,7 @@ std::optional<std::string> CudaBufferSets::ChangedInput(const FilledSet& call) c
   std::memcpy(changed.data(), bytes, changed.size() * sizeof changed[0]);
   for (int input = 0; input < inputs; ++input) {
     const auto t = static_cast<size_t>(input);
-    if (DrawnOnDevice(input) || tensors[t].bytes == 0) {
+    if (workload_->DrawnOnDevice(input) || tensors[t].bytes == 0) {
       if (changed[t] != device::kNothing) return tensors[t].name;
       continue;
     }

@@ -79,7 +79,6 @@ class CudaBufferSets final : public BufferSets {
   CUdeviceptr copy_address(int set) const {
     return copies_.get() + static_cast<CUdeviceptr>(set * layout_.bytes);
   }
-  bool DrawnOnDevice(int input) const { return workload_->generator(input).random() != nullptr; }
   device::CallList List(const std::vector<FilledSet>& calls) const;
   device::PoisonList Poison(uint64_t salt) const;
   std::string DescribeGuard(size_t tensor, int64_t position) const;

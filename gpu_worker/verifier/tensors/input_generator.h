@@ -53,7 +53,8 @@ IntegerRange IntegersOf(v1::DType dtype, const v1::RandomRecipe& recipe);
 // (window_mix.h): float32 is weighed, other types and Student's t select element by element, so
 // that every distribution stays what the recipe says. Segment bounds are drawn again, page indices
 // take another beginning and another count from variant to variant. Nothing about a variant follows
-// from its number without the key. A device draws every variant separately. Thread-safe.
+// from its number without the key. A device draws every variant separately, unless a judge reads
+// them on the host (WorkloadCase::DrawnOnDevice). Thread-safe.
 class InputGenerator {
  public:
   virtual ~InputGenerator() = default;

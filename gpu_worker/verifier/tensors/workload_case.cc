@@ -79,9 +79,11 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
                                                        *recipe->second, seed, blobs));
       }
       ++made_tensors;
-      const bool on_host = task.device() != v1::DEVICE_CLASS_CUDA || generator->random() == nullptr;
-      if (on_host) made->pool_bytes_ += generator->pool_bytes();
+      const int64_t pool_bytes = generator->pool_bytes();
       made->generators_.push_back(std::move(generator));
+      const bool on_host =
+          task.device() != v1::DEVICE_CLASS_CUDA || !made->DrawnOnDevice(made->inputs() - 1);
+      if (on_host) made->pool_bytes_ += pool_bytes;
     }
     ++slot;
   }

@@ -73,6 +73,12 @@ class WorkloadCase {
   const InputGenerator& generator(int tensor) const {
     return *generators_[static_cast<size_t>(tensor)];
   }
+  // Whether a GPU draws input `tensor` itself: the same distribution, but other numbers than those
+  // that generator(tensor) writes for the same variant. Not of a case with a judge, which looks at
+  // a call's inputs on the host.
+  bool DrawnOnDevice(int tensor) const {
+    return judge_ == nullptr && generator(tensor).random() != nullptr;
+  }
   // All tensors, without guard bands.
   int64_t footprint_bytes() const { return footprint_bytes_; }
   // What drawing inputs may take of this process' memory.

@@ -46,6 +46,7 @@ def run(probs, top_k, top_p):
     return order.gather(1, first)[:, 0]
 """
 SAMPLES_LIKELIEST = "def run(probs, top_k, top_p):\n    return probs.argmax(-1)\n"
+SAMPLES_ALL = "import torch\n\n\ndef run(probs, top_k, top_p):\n    return torch.multinomial(probs, 1)[:, 0]\n"
 
 INDEXER_REFERENCE = """import torch
 
@@ -137,6 +138,7 @@ JUDGED = [
      ["is not orthogonal"]),
     ("sampler", SAMPLES, "samples_otherwise.py", [], 0, ["verdict PASSED \\(4 of 4 trials right"]),
     ("sampler-wrong", SAMPLES, "samples_likeliest.py", ["--check"], 7, ["not drawn by their probabilities"]),
+    ("sampler-unlimited", SAMPLES, "samples_all.py", ["--check"], 7, ["is so unlikely that it may not be drawn"]),
     ("indexer", PLACES, "places_reversed.py", [], 0, ["verdict PASSED \\(3 of 3 trials right"]),
     ("indexer-wrong", PLACES, "places_twice.py", ["--check"], 7, ["comes twice in row 0"]),
     ("kernelbench-made", KERNELBENCH, "square.py", [], 0, ["verdict correct", "speed-up over eager"]),
@@ -170,6 +172,7 @@ def write(folder):
     write_text(folder, "square.py", "import torch\n\n\ndef run(A, out):\n    torch.mm(A, A, out=out)\n")
     write_text(folder, "samples_otherwise.py", SAMPLES_OTHERWISE)
     write_text(folder, "samples_likeliest.py", SAMPLES_LIKELIEST)
+    write_text(folder, "samples_all.py", SAMPLES_ALL)
     for name, change in (("reversed", ""), ("twice", "    out[:, 1] = out[:, 0]\n")):
         last = "    return out.flip(1)\n" if name == "reversed" else "    return out\n"
         program = INDEXER_REFERENCE.removesuffix("    return out\n") + change + last
