@@ -136,7 +136,7 @@ TEST(DocumentedCommandsTest, KsearchTakesThem) {
     const bool names_it =
         !command.fenced && (absl::StrContains(complaint, "is required") ||
                             absl::StrContains(complaint, "is missing") ||
-                            absl::StrContains(complaint, "required TEXT missing") ||
+                            absl::StrContains(complaint, ": 1 required ") ||
                             absl::StrContains(complaint, " requires "));
     EXPECT_TRUE(complaint.empty() || names_it) << command.place << ": " << command.line << "\n"
                                                << complaint;
