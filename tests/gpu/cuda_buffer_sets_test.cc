@@ -140,6 +140,26 @@ TEST_F(CudaBufferSetsTest, OddPlacesLieWhereTheHostSaysAndIntegersAreAsWide) {
   }
 }
 
+// A judge reads a call's inputs on the host.
+TEST_F(CudaBufferSetsTest, InputsOfACaseWithAJudgeAreTheHosts) {
+  v1::Task task = EveryType(kOddElements);
+  task.mutable_suite_rule()->set_rule(v1::SuiteRule::SAMPLES);
+  task.mutable_tolerance()->set_judged_by_suite_rule(true);
+  Make(task, 2);
+  buffers_->Prepare({{0, 7}, {1, 8}}, 1);
+  for (int t = 0; t < kTypeCount; ++t) {
+    const int64_t bytes = Tensor(t).bytes;
+    for (const int set : {0, 1}) {
+      std::vector<std::byte> written(static_cast<size_t>(bytes));
+      workload_->generator(t).Write(7 + set, written.data());
+      EXPECT_TRUE(Shared(set, t).Read(0, bytes) == written) << t;
+    }
+  }
+  EXPECT_EQ(buffers_->ChangedInput({0, 7}), std::nullopt);
+  EXPECT_EQ(buffers_->ChangedInput({1, 8}), std::nullopt);
+  EXPECT_THAT(buffers_->ChangedInput({1, 7}), Optional(std::string("in0")));
+}
+
 TEST_F(CudaBufferSetsTest, PreparedSetsAreIntactAndUnwritten) {
   Make(EveryType(kOddElements), 3);
   buffers_->Prepare({{2, 5}, {0, 6}}, 99);
