@@ -33,7 +33,7 @@ async function steer(run, change) {
 
 // The buttons that fit the run's state at the time of drawing.
 export function steering(run, refresh) {
-  const rounds = el("input", { type: "number", min: 1, step: 1, size: 6, placeholder: "total rounds", title: "new total of rounds; empty: as it is" });
+  const rounds = el("input", { type: "number", min: 1, step: 1, size: 6, placeholder: "rounds", title: "new total of rounds; empty: as it is" });
   if (!ACTIVE.includes(run.state)) {
     return el("div", { class: "row" }, action("Resume", async () => {
       await post("ResumeRun", { run_id: run.run_id, ...(rounds.value ? { rounds: Number(rounds.value) } : {}) });
