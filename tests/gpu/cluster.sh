@@ -97,6 +97,16 @@ CONFIG
   KSEARCH_WORKER_CONFIG=$cluster/worker.textproto
 }
 
+# Call between the two others. Tasks of the corpora (tests/gpu/tasks) join those of
+# KSEARCH_TASK_DIR.
+add_corpus_tasks() {
+  mkdir "$cluster/tasks"
+  cp -r "${KSEARCH_TASK_DIR:-$root/configs/tasks}" "$cluster/tasks/shipped"
+  cp -r "$root/tests/gpu/tasks" "$cluster/tasks/corpus"
+  chmod -R a+rX "$cluster/tasks"
+  KSEARCH_TASK_DIR=$cluster/tasks
+}
+
 # Call between the two others. Starts a scripted model; the coordinator's configuration has @MODEL_PORT@.
 start_model_server() {  # start_model_server <cassette> <coordinator configuration>
   "$cluster/bin/ksearch-model-server" --cassette "$1" --port 0 --port-file "$cluster/model.port" \

@@ -8,11 +8,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 make_cluster
 use_python
-# The corpus has its own tasks and needs one of the shipped ones.
-mkdir "$cluster/tasks"
-cp -r "$root"/tests/gpu/tasks/* "$root/configs/tasks/cuda/rmsnorm_bf16" "$cluster/tasks/"
-chmod -R a+rX "$cluster/tasks"
-KSEARCH_TASK_DIR=$cluster/tasks
+add_corpus_tasks
 start_cluster
 status=0
 PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/corpus.py" \

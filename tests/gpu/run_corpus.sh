@@ -9,5 +9,6 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 make_cluster
+add_corpus_tasks
 start_cluster
 PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/gpu/corpus.py" "$@" ${OUT:+--json "$OUT/corpus.json"}

@@ -158,14 +158,15 @@ Ending WorkloadSession::RunWithLateInputs(const std::vector<Call>& calls, const 
 }
 
 Ending WorkloadSession::RunWithCase(const std::shared_ptr<const WorkloadCase>& other,
-                                    const std::vector<Call>& calls, const OracleEntries& oracles,
-                                    const Limits& limits) {
+                                    const std::vector<Call>& calls, const BatchForm& form,
+                                    const OracleEntries& oracles, const Limits& limits) {
   // Nothing of it says anything about calls on this session's own inputs.
   WorkloadSession apart(link_, other, buffers_, clock_, rng_.Next());
   apart.mapped_sets_ = mapped_sets_;
   apart.slowest_call_ = slowest_call_;
+  apart.wipes_outputs_ = wipes_outputs_;
   buffers_->SetCase(other);
-  Ending ending = apart.Run(calls, Mode::kTimed, oracles, limits).ending;
+  Ending ending = apart.Run(calls, Mode::kTimed, form, oracles, limits).ending;
   buffers_->SetCase(workload_);
   return ending;
 }

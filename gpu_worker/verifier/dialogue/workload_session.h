@@ -120,8 +120,8 @@ class WorkloadSession {
   // A batch like a timed one, whose time does not count, with inputs of `other`, a case of the same
   // workload. Only what `oracles` have is compared.
   Ending RunWithCase(const std::shared_ptr<const WorkloadCase>& other,
-                     const std::vector<Call>& calls, const OracleEntries& oracles,
-                     const Limits& limits);
+                     const std::vector<Call>& calls, const BatchForm& form,
+                     const OracleEntries& oracles, const Limits& limits);
 
   // How many sets a timed batch should leave out, of `sets`: some of these are prepared as if calls
   // on them would come, and must be as they were afterwards. A program that does the work of calls

@@ -16,8 +16,8 @@ namespace ksearch {
 // How blocks of calls of two programs are made and timed side by side. A confirmation says when
 // which side's turn is, and judges; a BlockTimer knows the class of device. One per confirmation.
 // For each launch: BeginLaunch; then for each workload OpenSide of both sides, once more if
-// WantsMoreSets says so, Choose, RunPair as often as it is wanted, LateMicrosACall; then EndLaunch.
-// Thread-compatible.
+// WantsMoreSets says so, Choose, RunPair as often as it is wanted, ExtraMicrosACall; then
+// EndLaunch. Thread-compatible.
 class BlockTimer {
  public:
   // One block of each side.
@@ -64,11 +64,8 @@ class BlockTimer {
                                        ConfirmationSide* second, int pairs_left) = 0;
   // In how many of a workload's launches some inputs come late (late_batch.h), drawn at random.
   virtual double LateInputShare() const = 0;
-  // In how many of the launches of a workload that has hidden cases one of these comes up, drawn at
-  // random: a program cannot tell processes that are timed from those that hidden cases are for.
-  virtual double HiddenShare() const { return 0; }
   // What a call of the candidate took beyond what its blocks show, in this workload's pairs.
-  virtual double LateMicrosACall() const = 0;
+  virtual double ExtraMicrosACall() = 0;
   // What is worth logging of this workload's pairs, as key=value words.
   virtual std::string Summary() const = 0;
   // Empty, or how the candidate disturbed the machine in this launch between its calls.

@@ -232,7 +232,7 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
   Rng rng(RandomUint64());
   const bool late_inputs = rng.NextDouble() < timer_->LateInputShare();
   const ConfirmationCase::Hidden* hidden = nullptr;
-  if (!one.hidden.empty() && rng.NextDouble() < timer_->HiddenShare()) {
+  if (!one.hidden.empty() && rng.NextDouble() < kHiddenShare) {
     hidden = &one.hidden[rng.NextBelow(one.hidden.size())];
   }
   do {
@@ -264,7 +264,8 @@ absl::StatusOr<SideEnding> Confirmation::RunCase(int launch, const ConfirmationC
       blocks->by_runners.push_back(*pair.log_ratio_by_runners);
     }
   }
-  for (double& candidate_us : blocks->candidate_us) candidate_us += timer_->LateMicrosACall();
+  const double extra_us = timer_->ExtraMicrosACall();
+  for (double& candidate_us : blocks->candidate_us) candidate_us += extra_us;
   blocks->audit_ratio = candidate->audit.Ratio();
   // If the runners' clocks decide nothing, it would only be a false alarm.
   blocks->time_escaped = !blocks->by_runners.empty() && candidate->audit.TimeEscaped();

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/hidden_batch.h"
 #include "gpu_worker/verifier/timing/late_batch.h"
 
 namespace ksearch {
@@ -60,31 +60,13 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
     if (pair.ended.passed()) {
       pair.ended.ending = MaybeRunLateBatch(side, calls, {}, pairs_left, limits_);
     }
-    if (pair.ended.passed()) pair.ended.ending = MaybeRunHidden(side, calls, pairs_left);
+    if (pair.ended.passed()) {
+      pair.ended.ending = MaybeRunHiddenBatch(side, calls, {}, pairs_left, limits_);
+    }
     if (!pair.ended.passed()) return pair;
   }
   candidate->call_us = pair.candidate_us;
   return pair;
-}
-
-// The rival makes as many calls on its usual inputs, and nobody checks them: it is not on trial.
-Ending HostBlockTimer::MaybeRunHidden(ConfirmationSide* side, int calls, int pairs_left) {
-  Rng& rng = side->dealer->rng();
-  if (side->hidden == nullptr || rng.NextBelow(static_cast<uint64_t>(pairs_left)) != 0) return {};
-  const ConfirmationCase::Hidden& hidden = *std::exchange(side->hidden, nullptr);
-  const int most = side->dealer->sets() - WorkloadSession::Decoys(side->dealer->sets());
-  std::vector<WorkloadSession::Call> batch =
-      side->dealer->DealTo(side->dealer->PickSets(std::min(calls, most)), 0);
-  if (!side->is_candidate) {
-    return side->session->Run(batch, WorkloadSession::Mode::kTimed, {}, limits_).ending;
-  }
-  batch[rng.NextBelow(batch.size())].variant = hidden.oracles.begin()->first;
-  Ending ending = side->session->RunWithCase(hidden.workload, batch, hidden.oracles, limits_);
-  if (!ending.passed()) {
-    ending.message =
-        absl::StrCat("hidden case '", hidden.name, "', among timed calls: ", ending.message);
-  }
-  return ending;
 }
 
 // Waking a runner takes as long as some calls: a batch has all that a block needs, as far as there

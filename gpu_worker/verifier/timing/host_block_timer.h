@@ -28,9 +28,8 @@ class HostBlockTimer final : public BlockTimer {
   absl::StatusOr<absl::Duration> RoundTrip() override;
   absl::StatusOr<Pair> RunPair(const ConfirmationCase& one, ConfirmationSide* first,
                                ConfirmationSide* second, int pairs_left) override;
-  double HiddenShare() const override { return kHostHiddenShare; }
   double LateInputShare() const override { return kHostLateInputShare; }
-  double LateMicrosACall() const override { return 0; }
+  double ExtraMicrosACall() override { return 0; }
   bool WantsMoreSets(const ConfirmationCase&, const ConfirmationSide&,
                      const ConfirmationSide&) override {
     return false;
@@ -46,9 +45,6 @@ class HostBlockTimer final : public BlockTimer {
   // verifier's clock.
   Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int calls, int blocks_left,
                   double* us_per_call);
-  // One batch on hidden inputs, if the side is to have one and none came yet, in a pair that is
-  // drawn.
-  Ending MaybeRunHidden(ConfirmationSide* side, int calls, int pairs_left);
 
   Bench& bench_;
   const v1::MeasurePlan plan_;

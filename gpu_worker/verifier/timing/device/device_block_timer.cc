@@ -8,6 +8,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/hidden_batch.h"
 #include "gpu_worker/verifier/timing/late_batch.h"
 #include "gpu_worker/verifier/timing/statistics.h"
 
@@ -66,14 +67,15 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
                                     ConfirmationSide* candidate, bool* start_again) {
   calls_of_batch_ = CallsOfBatch(one, *rival, *candidate);
   deferred_work_ = DeferredWork();
+  alone_calls_ = AloneCalls();
   candidate_us_.clear();
+  rival_event_us_.clear();
+  candidate_event_us_.clear();
   turns_ = 0;
   late_inputs_seen_ = 0;
   watch_.emplace(bench_.gpu()->clocks.get(), bench_.clock(), bench_.gpu()->pause);
   SideEnding ended = Record(one, rival, candidate, start_again);
-  if (ended.passed() && !*start_again && launch_ == 0) {
-    ended = {LockStep(candidate, one), candidate};
-  }
+  if (ended.passed() && !*start_again) ended = LockStep(one, rival, candidate);
   return ended;
 }
 
@@ -95,14 +97,19 @@ SideEnding DeviceBlockTimer::Record(const ConfirmationCase& one, ConfirmationSid
   return {};
 }
 
-// Makes the candidate's calls one by one and checks each before the next is prepared, so that
-// work deferred to a later call is missing.
-Ending DeviceBlockTimer::LockStep(ConfirmationSide* side, const ConfirmationCase& one) {
-  for (int i = 0; i < kLockStepCalls; ++i) {
-    const WorkloadSession::Batch batch =
-        side->session->Run(side->dealer->Deal(1, 0), WorkloadSession::Mode::kTimed,
-                           {v1::BatchRequest::FREE, 0}, one.oracles, limits_);
-    if (!batch.ending.passed()) return batch.ending;
+SideEnding DeviceBlockTimer::LockStep(const ConfirmationCase& one, ConfirmationSide* rival,
+                                      ConfirmationSide* candidate) {
+  // Calls that cannot be recorded are queued first, so that the host's time does not count.
+  const WorkloadSession::BatchForm form = {
+      recorded_ ? v1::BatchRequest::REPLAY : v1::BatchRequest::EVENTS, 0, false};
+  for (int i = 0; i < (launch_ == 0 ? kLockStepCalls : kLaterLockStepCalls); ++i) {
+    for (ConfirmationSide* side : {rival, candidate}) {
+      const WorkloadSession::Batch batch =
+          side->session->Run(side->dealer->DealTo(side->dealer->PickSets(1), 0),
+                             WorkloadSession::Mode::kTimed, form, one.oracles, limits_);
+      if (!batch.ending.passed()) return {batch.ending, side};
+      alone_calls_.Add(side->is_candidate, absl::ToDoubleMicroseconds(batch.inner));
+    }
   }
   return {};
 }
@@ -167,6 +174,8 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
     pair.ended = {MaybeRunLateBatch(side, calls_of_batch_, Form(), pairs_left, limits_), side};
     if (!pair.ended.passed()) return pair;
     if (side->is_candidate && wanted && !side->wants_late_inputs) ++late_inputs_seen_;
+    pair.ended.ending = MaybeRunHiddenBatch(side, calls_of_batch_, Form(), pairs_left, limits_);
+    if (!pair.ended.passed()) return pair;
   }
   BeginBlock(first, pairs_left);
   BeginBlock(second, pairs_left);
@@ -198,6 +207,8 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
   pair.rival_us = Median(rival.batch_us);
   pair.candidate_us = Median(candidate.batch_us);
   candidate_us_.push_back(pair.candidate_us);
+  rival_event_us_.push_back(Median(rival.event_us));
+  candidate_event_us_.push_back(Median(candidate.event_us));
   pair.log_ratio_by_runners =
       std::log(std::max(Median(rival.event_us), 1e-3) / std::max(Median(candidate.event_us), 1e-3));
   for (size_t i = 0; i < std::min(rival.output_checks.size(), candidate.output_checks.size());
@@ -248,8 +259,12 @@ Ending DeviceBlockTimer::RunBatch(ConfirmationSide* side, const ConfirmationCase
   return {};
 }
 
-double DeviceBlockTimer::LateMicrosACall() const {
-  return deferred_work_.MicrosPerBatch(calls_of_batch_ * Median(candidate_us_)) / calls_of_batch_;
+double DeviceBlockTimer::ExtraMicrosACall() {
+  // The runner cannot report calls of a batch as longer than they were by the verifier's clock.
+  const double alone_us = alone_calls_.ExtraMicros(
+      Median(rival_event_us_), std::min(Median(candidate_event_us_), Median(candidate_us_)));
+  return alone_us +
+         deferred_work_.MicrosPerBatch(calls_of_batch_ * Median(candidate_us_)) / calls_of_batch_;
 }
 
 std::string DeviceBlockTimer::Summary() const {
@@ -257,7 +272,8 @@ std::string DeviceBlockTimer::Summary() const {
                       " late_inputs=", late_inputs_seen_,
                       " late_us=", deferred_work_.RawMicrosPerBatch(),
                       " voided=", states_[0].voided, "+", states_[1].voided,
-                      " lead_in_us=", alone_.LeadInMicros(0.5), "/", between_.LeadInMicros(0.5));
+                      " lead_in_us=", alone_.LeadInMicros(0.5), "/", between_.LeadInMicros(0.5),
+                      " ", alone_calls_.Summary());
 }
 
 std::string DeviceBlockTimer::EndLaunch() {

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "gpu_worker/verifier/timing/block_timer.h"
+#include "gpu_worker/verifier/timing/device/alone_calls.h"
 #include "gpu_worker/verifier/timing/device/clock_watch.h"
 #include "gpu_worker/verifier/timing/device/deferred_work.h"
 #include "gpu_worker/verifier/timing/device/device_warm_up.h"
@@ -38,7 +39,7 @@ class DeviceBlockTimer final : public BlockTimer {
   absl::StatusOr<Pair> RunPair(const ConfirmationCase& one, ConfirmationSide* first,
                                ConfirmationSide* second, int pairs_left) override;
   double LateInputShare() const override { return 1; }
-  double LateMicrosACall() const override;
+  double ExtraMicrosACall() override;
   std::string Summary() const override;
   std::string EndLaunch() override;
   Ending RunAlone(ConfirmationSide* side, const ConfirmationCase& one) override;
@@ -76,7 +77,10 @@ class DeviceBlockTimer final : public BlockTimer {
                    const ConfirmationSide& b) const;
   SideEnding Record(const ConfirmationCase& one, ConfirmationSide* rival,
                     ConfirmationSide* candidate, bool* start_again);
-  Ending LockStep(ConfirmationSide* side, const ConfirmationCase& one);
+  // Makes calls one at a time and checks each before the next is prepared, so that work done ahead
+  // or deferred to a later call is missing.
+  SideEnding LockStep(const ConfirmationCase& one, ConfirmationSide* rival,
+                      ConfirmationSide* candidate);
   void BeginBlock(ConfirmationSide* side, int blocks_left);
   bool WantsMore(const Block& block) const;
   // Whether by both clocks the sides of a block differ by so much that more batches would tell
@@ -113,7 +117,11 @@ class DeviceBlockTimer final : public BlockTimer {
   bool recorded_ = false;  // calls are replayed, else made one by one
   std::optional<ClockWatch> watch_;
   DeferredWork deferred_work_;
-  std::vector<double> candidate_us_;  // a call, by block
+  AloneCalls alone_calls_;
+  // A call, by block: by the verifier's clock, and by the runners'.
+  std::vector<double> candidate_us_;
+  std::vector<double> rival_event_us_;
+  std::vector<double> candidate_event_us_;
   int turns_ = 0;
   int late_inputs_seen_ = 0;  // of the candidate
 };
