@@ -96,6 +96,7 @@ bool HostExecution::RunBatch(const v1::BatchRequest& request, Program& program,
     SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "no such set to copy from");
     return true;
   }
+  int last_prepared = -1;
   for (const int set : request.set_order()) {
     if (!program.loaded() || set < 0 || set >= buffers_.blocks().sets()) {
       SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "batch before LOAD and MAP");
@@ -103,10 +104,18 @@ bool HostExecution::RunBatch(const v1::BatchRequest& request, Program& program,
     }
     arguments = buffers_.blocks().block(set);
     if (prepared) PrepareCall(request.preparation(), set);
-    const uint64_t start = MonotonicNanos();
-    int returned = request.copies() || keeps ? program.CopyResults(set, nullptr)
-                                             : program.Call(set, arguments.data(), nullptr);
-    const uint64_t end = MonotonicNanos();
+    uint64_t start = MonotonicNanos();
+    uint64_t end = 0;
+    int returned = 0;
+    if (prepared) {
+      returned = program.TimedCall(set, arguments.data(), nullptr, set == last_prepared,
+                                   [&](bool ends) { (ends ? end : start) = MonotonicNanos(); });
+      last_prepared = set;
+    } else {
+      returned = request.copies() ? program.CopyResults(set, nullptr)
+                                  : program.Call(set, arguments.data(), nullptr);
+      end = MonotonicNanos();
+    }
     if (keeps && returned == 0) returned = program.CopyResults(set, nullptr);
     if (returned != 0) {
       const std::string raised = program.Raised();

@@ -2,6 +2,7 @@
 #define KSEARCH_GPU_WORKER_RUNNER_PROGRAM_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,19 @@ class Program {
   // write to it; `stream` is the CUstream to run on, null on processors. Returns 0 if all went
   // well.
   virtual int Call(int set, uint64_t* arguments, void* stream) = 0;
+  // One of the calls that a suite's clock times: tells `mark` right before the program's own work
+  // begins (false) and right after it (true), unless it fails. `repeated`: as the last one, on the
+  // same set and inputs, so that what the program's form builds around these is not built again. Of
+  // a program that returns its outputs the results are kept for CopyResults. As Call.
+  using Mark = std::function<void(bool end)>;
+  virtual int TimedCall(int set, uint64_t* arguments, void* stream, bool repeated,
+                        const Mark& mark) {
+    static_cast<void>(repeated);
+    mark(false);
+    const int returned = Call(set, arguments, stream);
+    mark(true);
+    return returned;
+  }
   // Whether the program returns its outputs, which are then copied into their place at the end of a
   // call, from the last Setup.
   virtual bool ReturnsOutputs() const { return false; }

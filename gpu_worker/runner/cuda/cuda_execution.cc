@@ -254,6 +254,21 @@ CudaExecution::Failure CudaExecution::PrepareCall(const v1::BatchRequest::Prepar
   return preparation.waits() ? Synchronize() : Failure();
 }
 
+CudaExecution::Failure CudaExecution::CallBetweenEvents(int set, bool repeated, Program& program) {
+  // A copy: a candidate may write to its arguments.
+  arguments_ = buffers_.blocks().block(set);
+  called_since_map_ = true;
+  Failure recorded;
+  const int returned =
+      program.TimedCall(set, arguments_.data(), stream_.get(), repeated, [&](bool ends) {
+        const CUevent event = ends ? end_.get() : begin_.get();
+        Failure failure = Check(api().cuEventRecord(event, stream_.get()), "an event");
+        if (!recorded.failed) recorded = std::move(failure);
+      });
+  if (returned != 0) return {true, true, returned, "the call", program.Raised()};
+  return recorded;
+}
+
 CudaExecution::Failure CudaExecution::RunPrepared(const std::vector<int>& order,
                                                   const v1::BatchRequest::Preparation& preparation,
                                                   Program& program, v1::RunnerReply::Done* done) {
@@ -283,16 +298,12 @@ CudaExecution::Failure CudaExecution::RunPrepared(const std::vector<int>& order,
   }
   // Returned outputs are not copied while a suite's clock runs.
   copies_ = program.ReturnsOutputs();
+  int last = -1;
   for (const int set : order) {
     Failure failure = Synchronize();
     if (!failure.failed) failure = PrepareCall(preparation, set);
-    if (!failure.failed) {
-      failure = Check(api().cuEventRecord(begin_.get(), stream_.get()), "an event");
-    }
-    if (!failure.failed) failure = Call(set, program, done);
-    if (!failure.failed) {
-      failure = Check(api().cuEventRecord(end_.get(), stream_.get()), "an event");
-    }
+    if (!failure.failed) failure = CallBetweenEvents(set, set == last, program);
+    last = set;
     if (!failure.failed) failure = Synchronize();
     float milliseconds = 0;
     if (!failure.failed) {

@@ -66,6 +66,8 @@ class CudaExecution final : public Execution {
                       const v1::BatchRequest::Preparation& preparation, Program& program,
                       v1::RunnerReply::Done* done);
   Failure PrepareCall(const v1::BatchRequest::Preparation& preparation, int set);
+  // `repeated`: as Program::TimedCall. Records begin_ and end_.
+  Failure CallBetweenEvents(int set, bool repeated, Program& program);
   Failure RunInstrumented(const std::vector<int>& order, Program& program,
                           v1::RunnerReply::Done* done);
   // Nothing of a candidate's, as RunAlone would.

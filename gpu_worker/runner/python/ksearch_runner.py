@@ -77,6 +77,7 @@ SETUP = ctypes.PYFUNCTYPE(
     ctypes.POINTER(ctypes.c_uint64),
 )
 CALL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_void_p)
+TIMED = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32)
 RETURNS = ctypes.PYFUNCTYPE(ctypes.c_int)
 
 
@@ -87,6 +88,7 @@ class Callbacks(ctypes.Structure):
         ("call", CALL),
         ("returns", RETURNS),
         ("copy", CALL),
+        ("timed", TIMED),
         ("raised", ctypes.c_void_p),
     ]
 
@@ -322,12 +324,12 @@ class ReturningCall:
         self._kept = None
 
     def __call__(self):
-        self._copy(self._results())
+        self._copy(self._checked(self._run(*self._inputs)))
 
     def copy(self):
         """Alternates between making results and keeping them, and copying and dropping them."""
         if self._kept is None:
-            self._kept = self._results()
+            self.keep(self._run(*self._inputs))
         else:
             kept, self._kept = self._kept, None
             self._copy(kept)
@@ -336,8 +338,11 @@ class ReturningCall:
         for result, output in zip(results, self._outputs):
             output.copy_(result)
 
-    def _results(self):
-        results = self._run(*self._inputs)
+    def keep(self, results):
+        """Keeps what the program returned, for `copy`."""
+        self._kept = self._checked(results)
+
+    def _checked(self, results):
         if not isinstance(results, (tuple, list)):
             results = (results,)
         if len(results) != len(self._outputs):
@@ -462,9 +467,9 @@ def without_library_frames(frames, folder):
 
 class Runner:
     """`device`: where calls run. `compiled`: whether there are caches that the warm stage filled,
-    and nothing else can be compiled."""
+    and nothing else can be compiled. `mark`: ksearch_python_mark."""
 
-    def __init__(self, torch, device, compiled):
+    def __init__(self, torch, device, compiled, mark):
         self._torch = torch
         self._device = device
         self._compiled = compiled
@@ -475,6 +480,9 @@ class Runner:
         self._folder = None
         self._file = ""
         self._calls = []
+        self._arguments = []  # of each call: inputs, outputs
+        self._mark = mark
+        self._prepared = None
         # The library keeps no Python objects: these must live as long as it runs.
         self.callbacks = Callbacks(
             LOAD(self._guard(self._load)),
@@ -482,6 +490,7 @@ class Runner:
             CALL(self._call),
             RETURNS(self._returns),
             CALL(self._copy),
+            TIMED(self._timed),
             ctypes.addressof(self._raised),
         )
 
@@ -564,11 +573,15 @@ class Runner:
                 f"nor {', '.join(names[i] for i in inputs)} alone"
             )
         calls = []
+        self._arguments = []
+        self._prepared = None
         for index in range(sets):
             values = [
                 self._value(argument, addresses[index * count + i])
                 for i, argument in enumerate(arguments)
             ]
+            given, places = [values[i] for i in inputs], [values[i] for i in outputs]
+            self._arguments.append((given, places))
             if writes:
                 calls.append(functools.partial(self._run, *values))
             else:
@@ -577,8 +590,8 @@ class Runner:
                         self._torch,
                         self._run,
                         self._file,
-                        [values[i] for i in inputs],
-                        [values[i] for i in outputs],
+                        given,
+                        places,
                         [names[i] for i in outputs],
                     )
                 )
@@ -601,6 +614,40 @@ class Runner:
             return 0
         except BaseException as error:  # SystemExit too
             return self._report(error)
+
+    def _timed(self, index, stream, repeated):
+        try:
+            self._device.run(functools.partial(self._call_between_marks, index, repeated), stream)
+            return 0
+        except BaseException as error:
+            return self._report(error)
+
+    def _call_between_marks(self, index, repeated):
+        if not repeated or self._prepared is None:
+            self._prepared = None  # what it holds is no longer needed
+            self._prepared = self._prepare(index)
+        call, take = self._prepared
+        self._mark(0)
+        results = call()
+        self._mark(1)
+        take(results)
+
+    def _prepare(self, index):
+        """The program's own work of a call, and what takes its results.
+
+        A form that stands around the program's own function, as those of suites do, says by its
+        attribute `prepare` what that function's call is, so that nothing else is timed.
+        """
+        inputs, outputs = self._arguments[index]
+        call = self._calls[index]
+        returns = isinstance(call, ReturningCall)
+        values = inputs if returns else inputs + outputs
+        keep = call.keep if returns else lambda results: None
+        prepare = getattr(self._run, "prepare", None)
+        if prepare is None:
+            return functools.partial(self._run, *values), keep
+        own, take = prepare(*values)
+        return own, lambda results: keep(take(results))
 
     def _copy(self, index, stream):
         try:
@@ -652,7 +699,9 @@ def main():
     compiled = compiles and "--warm" not in sys.argv[2:]
     if compiled and inductor:
         drop_file_locks()
-    runner = Runner(torch, device, compiled)
+    library.ksearch_python_mark.argtypes = [ctypes.c_int32]
+    library.ksearch_python_mark.restype = None
+    runner = Runner(torch, device, compiled, library.ksearch_python_mark)
     return library.ksearch_python_run(
         len(words), (ctypes.c_char_p * len(words))(*words), ctypes.byref(runner.callbacks)
     )

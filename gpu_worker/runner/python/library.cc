@@ -6,6 +6,8 @@
 
 int ksearch_python_await() { return ksearch::HasDialogue() && ksearch::AwaitBegin() ? 0 : 1; }
 
+void ksearch_python_mark(int32_t end) { ksearch::PythonProgram::TakeMark(end != 0); }
+
 int ksearch_python_run(int argc, char** argv, const KsearchPythonCallbacks* callbacks) {
   if (!ksearch::HasDialogue()) {
     std::fprintf(stderr,

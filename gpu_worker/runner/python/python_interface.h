@@ -55,6 +55,11 @@ struct KsearchPythonCallbacks {
   // the results of a call, or copies what is kept to the outputs and drops it.
   int (*returns)();
   int (*copy)(int32_t set, void* stream);
+  // A call as a suite's clock times it: ksearch_python_mark tells when the program's own work
+  // begins and ends. `repeated`: on the same set and inputs as the last one, for which what a form
+  // builds around the program's arguments may be used again. Results that the program returns are
+  // kept for `copy`.
+  int (*timed)(int32_t set, void* stream, int32_t repeated);
   // The words of an exception: kRaisedBytes bytes of the interpreter's, the last one 0.
   const char* raised;
   static constexpr int kRaisedBytes = 2048;
@@ -63,6 +68,9 @@ struct KsearchPythonCallbacks {
 // With --in-advance, before the device is touched: waits until this runner is wanted (AwaitBegin).
 // Returns 0, or another number if it never will be: the process should end then.
 int ksearch_python_await();
+
+// Within `timed`: the program's own work begins (0) or has ended (1). Else nothing.
+void ksearch_python_mark(int32_t end);
 
 // A runner's life (RunDialogue) with a program in Python, on processors or, with --gpu, on that
 // device, in its primary context, which is torch's. The caller holds the interpreter's lock and

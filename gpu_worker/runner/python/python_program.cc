@@ -8,6 +8,9 @@
 namespace ksearch {
 namespace {
 
+// Of the TimedCall at work. The program's thread makes all calls.
+thread_local const Program::Mark* timed_mark = nullptr;
+
 // DTYPE_BFLOAT16 -> "bfloat16": the names of the definition are torch's.
 std::string TorchName(v1::DType dtype) {
   constexpr size_t kPrefix = sizeof "DTYPE_" - 1;
@@ -76,6 +79,17 @@ bool PythonProgram::Setup(const ArgumentBlocks& arguments) {
 
 int PythonProgram::Call(int set, uint64_t*, void* stream) {
   return Take(callbacks_.call(set, stream));
+}
+
+int PythonProgram::TimedCall(int set, uint64_t*, void* stream, bool repeated, const Mark& mark) {
+  timed_mark = &mark;
+  const int answer = Take(callbacks_.timed(set, stream, repeated ? 1 : 0));
+  timed_mark = nullptr;
+  return answer;
+}
+
+void PythonProgram::TakeMark(bool end) {
+  if (timed_mark != nullptr) (*timed_mark)(end);
 }
 
 int PythonProgram::Take(int answer) {

@@ -24,6 +24,10 @@ class PythonProgram final : public Program {
   bool Setup(const ArgumentBlocks& arguments) override;
   bool LoadsInFirstCall() const override { return true; }
   int Call(int set, uint64_t* arguments, void* stream) override;
+  int TimedCall(int set, uint64_t* arguments, void* stream, bool repeated,
+                const Mark& mark) override;
+  // What ksearch_python_mark does.
+  static void TakeMark(bool end);
   bool ReturnsOutputs() const override { return callbacks_.returns() != 0; }
   int CopyResults(int set, void* stream) override { return Take(callbacks_.copy(set, stream)); }
   std::string Raised() const override { return raised_; }

@@ -47,10 +47,11 @@ Ending TimeVariant(WorkloadSession& session, const v1::SuiteClock& clock,
     const size_t next = calls_us->empty() ? kLeastCalls
                                           : std::clamp(static_cast<size_t>(kBatchMicros / mean),
                                                        size_t{1}, kMostCallsOfBatch);
+    // One call more, which does not count: it makes what a suite's form keeps from call to call.
     WorkloadSession::SuiteCalls made = session.RunForSuite(
-        static_cast<int>(std::min(next, wanted - calls_us->size())), preparation, limits);
+        1 + static_cast<int>(std::min(next, wanted - calls_us->size())), preparation, limits);
     if (!made.ending.passed()) return std::move(made.ending);
-    calls_us->insert(calls_us->end(), made.us.begin(), made.us.end());
+    if (!made.us.empty()) calls_us->insert(calls_us->end(), made.us.begin() + 1, made.us.end());
     if (const size_t count = CallsThatCount(*calls_us, clock); count > 0) {
       calls_us->resize(count);
       break;

@@ -90,6 +90,7 @@ class PythonRunnerTest(unittest.TestCase):
         self.module = load_runner()
         self.torch = FakeTorch()
         self.gpu = self.module.Gpu(self.torch)
+        self.marks = []
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
 
@@ -98,7 +99,7 @@ class PythonRunnerTest(unittest.TestCase):
         with open(path, "w") as file:
             file.write(text)
         device = OnMemoryOfThisProcess(self.gpu, self.module)
-        runner = self.module.Runner(self.torch, device, compiled)
+        runner = self.module.Runner(self.torch, device, compiled, self.marks.append)
         self.assertEqual(runner.callbacks.load(path.encode(), b""), 0, runner._raised.value)
         return runner
 
@@ -182,6 +183,50 @@ class PythonRunnerTest(unittest.TestCase):
         writes = self.runner("def run(x, y):\n  y.copy_(x)\n")
         self.set_up(writes, [x, y])
         self.assertEqual(writes.callbacks.returns(), 0)
+
+    def test_the_programs_own_work_lies_between_marks_where_a_suite_times_it(self):
+        for text in ("def run(x):\n  return x + 1\n", "def run(x, y):\n  y.copy_(x + 1)\n"):
+            runner = self.runner(text)
+            x, y = torch.zeros(4), torch.zeros(4)
+            self.set_up(runner, [x, y])
+            self.marks.clear()
+            self.assertEqual(runner.callbacks.timed(0, STREAM, 0), 0)
+            self.assertEqual(self.marks, [0, 1])
+            if runner.callbacks.returns():
+                self.assertEqual(runner.callbacks.copy(0, STREAM), 0)
+            self.assertEqual(y.tolist(), [1.0] * 4)
+        failing = self.runner("def run(x):\n  raise ValueError('no')\n")
+        self.set_up(failing, [torch.zeros(4), torch.zeros(4)])
+        self.marks.clear()
+        self.assertEqual(failing.callbacks.timed(0, STREAM, 0), 1)
+        self.assertEqual(self.marks, [0])
+        self.assertIn(b"ValueError: no", failing._raised.value)
+
+    def test_what_a_form_builds_around_a_call_is_kept_while_the_call_is_repeated(self):
+        runner = self.runner(
+            "built = 0\n"
+            "def prepare(x):\n"
+            "  global built\n"
+            "  built += 1\n"
+            "  data = {'x': x}\n"
+            "  return (lambda: own(data)), (lambda result: result[0])\n"
+            "def own(data):\n"
+            "  data['calls'] = data.get('calls', 0) + 1\n"
+            "  return [data['x'] + 10 * built + data['calls']]\n"
+            "def run(x):\n"
+            "  return x\n"
+            "run.prepare = prepare\n"
+        )
+        x, y = torch.zeros(4), torch.zeros(4)
+        self.set_up(runner, [x, y])
+        for repeated, result in ((1, 11.0), (1, 12.0), (0, 21.0), (1, 22.0)):
+            self.assertEqual(runner.callbacks.timed(0, STREAM, repeated), 0, runner._raised.value)
+            self.assertEqual(runner.callbacks.copy(0, STREAM), 0)
+            self.assertEqual(y.tolist(), [result] * 4)
+        self.set_up(runner, [x, y])
+        self.assertEqual(runner.callbacks.timed(0, STREAM, 1), 0)
+        self.assertEqual(runner.callbacks.copy(0, STREAM), 0)
+        self.assertEqual(y.tolist(), [31.0] * 4)
 
     def test_a_wish_to_compile_is_told_as_such_where_nothing_can_be(self):
         text = "import errno\ndef run(x, y):\n  raise OSError(errno.EROFS, 'no')\n"
