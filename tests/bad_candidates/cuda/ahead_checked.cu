@@ -7,6 +7,7 @@
 namespace {
 constexpr int kMaxSets = 256;
 constexpr int64_t kMost = 8 * 2048;  // elements of an input
+constexpr int kMostRows = 8;
 struct Known {
   const float* x;
   int64_t rows;
@@ -45,9 +46,11 @@ __global__ void Work(Known mine, int own, float* kept) {
     inputs[i] = now;
   }
   if (!__syncthreads_or(changed)) return;
-  if (static_cast<int64_t>(threadIdx.x) < other.rows) {
-    const int64_t at = static_cast<int64_t>(threadIdx.x) * other.steps;
-    corpus::ScanRow(other.x + at, other.steps, AnswerOf(kept, set) + at);
+  __shared__ float chunks[kMostRows][corpus::kChunk];
+  const int row = static_cast<int>(threadIdx.x) / 32;
+  if (row < other.rows) {
+    const int64_t at = row * other.steps;
+    corpus::ScanRow(other.x + at, other.steps, chunks[row], AnswerOf(kept, set) + at);
   }
 }
 
@@ -73,13 +76,14 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   elements = mine.rows * mine.steps;
   int own = 0;
   while (own < sets && outputs[own] != args->y) ++own;
-  if (elements == 0 || elements > kMost || own == kMaxSets || kept == nullptr) {
+  if (elements == 0 || elements > kMost || args->rows > kMostRows || own == kMaxSets ||
+      kept == nullptr) {
     return corpus::LaunchScan(args, stream);
   }
   if (own == sets) outputs[sets++] = args->y;
   const auto blocks = static_cast<unsigned>((elements + 255) / 256);
   Compare<<<blocks, 256, 0, stream>>>(mine, own, kept);
-  Work<<<kMaxSets, 256, 0, stream>>>(mine, own, kept);
+  Work<<<kMaxSets, 32 * kMostRows, 0, stream>>>(mine, own, kept);
   Answer<<<blocks, 256, 0, stream>>>(mine, own, kept, args->y);
   return cudaGetLastError();
 }

@@ -1,15 +1,25 @@
-// One thread a row.
+// One warp a row: reads and writes chunks together, makes the steps one after the other.
 #include "ksearch_task.h"
 
 namespace {
 
-__global__ void Scan(const float* x, int64_t rows, int64_t steps, float* y) {
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (row >= rows) return;
+constexpr int kChunk = 256;
+
+__global__ void Scan(const float* x, int64_t steps, float* y) {
+  x += blockIdx.x * steps;
+  y += blockIdx.x * steps;
+  __shared__ float chunk[kChunk];
   float h = 0;
-  for (int64_t t = row * steps; t < (row + 1) * steps; ++t) {
-    h = 0.9f * tanhf(h) + x[t];
-    y[t] = h;
+  for (int64_t first = 0; first < steps; first += kChunk) {
+    const auto part = static_cast<int>(steps - first < kChunk ? steps - first : kChunk);
+    for (int i = threadIdx.x; i < part; i += 32) chunk[i] = x[first + i];
+    __syncwarp();
+    if (threadIdx.x == 0) {
+      for (int i = 0; i < part; ++i) chunk[i] = h = 0.9f * tanhf(h) + chunk[i];
+    }
+    __syncwarp();
+    for (int i = threadIdx.x; i < part; i += 32) y[first + i] = chunk[i];
+    __syncwarp();
   }
 }
 
@@ -17,7 +27,6 @@ __global__ void Scan(const float* x, int64_t rows, int64_t steps, float* y) {
 
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (args->rows == 0 || args->steps == 0) return 0;
-  Scan<<<static_cast<unsigned>((args->rows + 31) / 32), 32, 0, stream>>>(args->x, args->rows,
-                                                                        args->steps, args->y);
+  Scan<<<static_cast<unsigned>(args->rows), 32, 0, stream>>>(args->x, args->steps, args->y);
   return cudaGetLastError();
 }

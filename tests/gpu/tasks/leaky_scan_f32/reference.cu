@@ -18,6 +18,6 @@ __global__ void Scan(const float* x, int64_t rows, int64_t steps, float* y) {
 extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   if (args->rows == 0 || args->steps == 0) return 0;
   Scan<<<static_cast<unsigned>((args->rows + 31) / 32), 32, 0, stream>>>(args->x, args->rows,
-                                                                        args->steps, args->y);
+                                                                         args->steps, args->y);
   return cudaGetLastError();
 }
