@@ -133,11 +133,10 @@ TEST(DocumentedCommandsTest, KsearchTakesThem) {
     ++checked;
     const std::string complaint = Complaint(WordsOf(command.line));
     // A sentence may name a command without its arguments.
-    const bool names_it =
-        !command.fenced && (absl::StrContains(complaint, "is required") ||
-                            absl::StrContains(complaint, "is missing") ||
-                            absl::StrContains(complaint, ": 1 required ") ||
-                            absl::StrContains(complaint, " requires "));
+    const bool names_it = !command.fenced && (absl::StrContains(complaint, "is required") ||
+                                              absl::StrContains(complaint, "is missing") ||
+                                              absl::StrContains(complaint, ": 1 required ") ||
+                                              absl::StrContains(complaint, " requires "));
     EXPECT_TRUE(complaint.empty() || names_it) << command.place << ": " << command.line << "\n"
                                                << complaint;
   }
