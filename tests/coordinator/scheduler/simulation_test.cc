@@ -440,10 +440,16 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   return value;
 }
 
+#ifdef KSEARCH_SANITIZED
+constexpr uint64_t kSeeds = 150;  // enough to find memory errors
+#else
+constexpr uint64_t kSeeds = 500;
+#endif
+
 TEST(SchedulerSimulationTest, EveryJobEndsExactlyOnceWhateverHappens) {
   const uint64_t one = FromEnvironment("KSEARCH_SIM_SEED", 0);
   const uint64_t first = one > 0 ? one : 1;
-  const uint64_t last = one > 0 ? one : FromEnvironment("KSEARCH_SIM_SEEDS", 500);
+  const uint64_t last = one > 0 ? one : FromEnvironment("KSEARCH_SIM_SEEDS", kSeeds);
   for (uint64_t seed = first; seed <= last; ++seed) {
     const std::string fault = Simulation(seed).Run();
     ASSERT_EQ(fault, "") << "replay: KSEARCH_SIM_SEED=" << seed
@@ -452,7 +458,7 @@ TEST(SchedulerSimulationTest, EveryJobEndsExactlyOnceWhateverHappens) {
 }
 
 TEST(SchedulerSimulationTest, WorkersThatOnlyLeaveNeverCostAJob) {
-  const uint64_t seeds = FromEnvironment("KSEARCH_SIM_SEEDS", 500);
+  const uint64_t seeds = FromEnvironment("KSEARCH_SIM_SEEDS", kSeeds);
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     ASSERT_EQ(Simulation(seed, /*only_leaving=*/true).Run(), "") << "seed " << seed;
   }

@@ -328,7 +328,12 @@ TEST(OpenEvolveTest, IslandsHaveEqualSharesOfTheAttempts) {
 }
 
 TEST(OpenEvolveTest, InvariantsHoldWhateverHappens) {
-  for (uint64_t seed = 1; seed <= 30; ++seed) {
+#ifdef KSEARCH_SANITIZED
+  constexpr uint64_t kSeeds = 10;  // enough to find memory errors
+#else
+  constexpr uint64_t kSeeds = 30;
+#endif
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     v1::OpenEvolveSettings settings;
     settings.set_preset(seed % 2 == 0 ? "oe-0.3" : "oe-ksearch");
     settings.set_population(5 + static_cast<int>(seed));
