@@ -333,7 +333,11 @@ TEST(JobVerifierTest, ThreadsThatWorkAfterReturnAreFoundOut) {
   request.mutable_job()->clear_workload_uuids();
   request.mutable_job()->add_workload_uuids("large");
   const v1::Verdict verdict = verifier.Verify(request);
-  // Stopped before the thread is done.
+  // Stopped before the thread is done, or seen at work before it was stopped.
+  if (verdict.outcome() == v1::OUTCOME_CHEAT) {
+    EXPECT_THAT(verdict.message(), HasSubstr("changed after the calls had returned"));
+    return;
+  }
   EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT) << verdict.message();
   EXPECT_THAT(verdict.message(), HasSubstr("never written"));
 }
