@@ -15,9 +15,8 @@ Ending MaybeRunHiddenBatch(ConfirmationSide* side, int calls,
   Rng& rng = side->dealer->rng();
   if (side->hidden == nullptr || rng.NextBelow(static_cast<uint64_t>(blocks_left)) != 0) return {};
   const ConfirmationCase::Hidden& hidden = *std::exchange(side->hidden, nullptr);
-  const int most = side->dealer->sets() - WorkloadSession::Decoys(side->dealer->sets());
   std::vector<WorkloadSession::Call> batch =
-      side->dealer->DealTo(side->dealer->PickSets(std::min(calls, most)), 0);
+      side->dealer->DealTo(side->dealer->PickSets(std::min(calls, side->dealer->most_calls())), 0);
   if (!side->is_candidate) {
     return side->session->Run(batch, WorkloadSession::Mode::kTimed, form, {}, limits).ending;
   }

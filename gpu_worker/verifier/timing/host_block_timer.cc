@@ -84,12 +84,11 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
   const bool oracled = side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left)) <
                        static_cast<uint64_t>(side->dealer->oracled_left());
   const double block_us = absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time()));
-  // Some sets are decoys.
-  const int sets_left = side->dealer->sets() - WorkloadSession::Decoys(side->dealer->sets());
   double spent_us = 0;
   size_t calls_done = 0;
   for (int i = 0; i < kMaxBatchesPerBlock && (i == 0 || spent_us < block_us); ++i) {
-    const std::vector<int> sets = side->dealer->PickSets(std::min(calls, sets_left));
+    const std::vector<int> sets =
+        side->dealer->PickSets(std::min(calls, side->dealer->most_calls()));
     const WorkloadSession::Batch batch =
         side->session->Run(side->dealer->DealTo(sets, i == 0 && oracled ? 1 : 0),
                            WorkloadSession::Mode::kTimed, one.oracles, limits_);

@@ -8,10 +8,10 @@
 namespace ksearch {
 
 Ending RunLateBatch(CallDealer& dealer, int calls, const LateRun& run, bool* seen) {
-  const int most = dealer.sets() - WorkloadSession::Decoys(dealer.sets());
-  if (std::min(calls, most) < 2) return {};
+  calls = std::min(calls, dealer.most_calls());
+  if (calls < 2) return {};
   for (int tries = 0; tries < kLateInputTries && !*seen; ++tries) {
-    Ending ending = run(dealer.DealTo(dealer.PickSets(std::min(calls, most)), 0), seen);
+    Ending ending = run(dealer.DealTo(dealer.PickSets(calls), 0), seen);
     if (!ending.passed()) return ending;
   }
   return {};

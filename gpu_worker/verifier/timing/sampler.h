@@ -40,6 +40,8 @@ class CallDealer {
   // some. Keeps a third of all for the last batch, which gets what is left.
   int DrawOracles();
   int sets() const { return static_cast<int>(deck_.size()); }
+  // The most calls of one batch: the sets that are left beside its decoys.
+  int most_calls() const { return static_cast<int>(round_); }
   int oracled_left() const { return static_cast<int>(oracled_.size()); }
   Rng& rng() { return rng_; }
 

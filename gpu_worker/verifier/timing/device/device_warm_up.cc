@@ -52,7 +52,7 @@ int MostCallsOfChain(int sets, double call_us) {
 }
 
 std::vector<int> OrderOfChain(CallDealer& dealer, int most) {
-  most = std::clamp(most, 1, dealer.sets() - WorkloadSession::Decoys(dealer.sets()));
+  most = std::clamp(most, 1, dealer.most_calls());
   const int least = (3 * most + 3) / 4;
   return dealer.PickSets(
       least + static_cast<int>(dealer.rng().NextBelow(static_cast<uint64_t>(most - least + 1))));
