@@ -312,24 +312,25 @@ def check_returned(torch, entry, file, name, value, wanted, otherwise):
 
 
 class ReturningCall:
-    """A call of a program that returns its outputs; `file` is its name in messages."""
+    """A call of a program that returns its outputs; `file` is its name in messages. `args`: the
+    program's arguments, as in functools.partial."""
 
     def __init__(self, torch, run, file, inputs, outputs, names):
         self._torch = torch
         self._run = run
         self._file = file
-        self._inputs = inputs
+        self.args = inputs
         self._outputs = outputs
         self._names = names
         self._kept = None
 
     def __call__(self):
-        self._copy(self._checked(self._run(*self._inputs)))
+        self._copy(self._checked(self._run(*self.args)))
 
     def copy(self):
         """Alternates between making results and keeping them, and copying and dropping them."""
         if self._kept is None:
-            self.keep(self._run(*self._inputs))
+            self.keep(self._run(*self.args))
         else:
             kept, self._kept = self._kept, None
             self._copy(kept)
@@ -480,7 +481,6 @@ class Runner:
         self._folder = None
         self._file = ""
         self._calls = []
-        self._arguments = []  # of each call: inputs, outputs
         self._mark = mark
         self._prepared = None
         # The library keeps no Python objects: these must live as long as it runs.
@@ -573,15 +573,12 @@ class Runner:
                 f"nor {', '.join(names[i] for i in inputs)} alone"
             )
         calls = []
-        self._arguments = []
         self._prepared = None
         for index in range(sets):
             values = [
                 self._value(argument, addresses[index * count + i])
                 for i, argument in enumerate(arguments)
             ]
-            given, places = [values[i] for i in inputs], [values[i] for i in outputs]
-            self._arguments.append((given, places))
             if writes:
                 calls.append(functools.partial(self._run, *values))
             else:
@@ -590,8 +587,8 @@ class Runner:
                         self._torch,
                         self._run,
                         self._file,
-                        given,
-                        places,
+                        [values[i] for i in inputs],
+                        [values[i] for i in outputs],
                         [names[i] for i in outputs],
                     )
                 )
@@ -638,11 +635,9 @@ class Runner:
         A form that stands around the program's own function, as those of suites do, says by its
         attribute `prepare` what that function's call is, so that nothing else is timed.
         """
-        inputs, outputs = self._arguments[index]
         call = self._calls[index]
-        returns = isinstance(call, ReturningCall)
-        values = inputs if returns else inputs + outputs
-        keep = call.keep if returns else lambda results: None
+        values = call.args  # a partial function, or a ReturningCall
+        keep = call.keep if self._returns() else lambda results: None
         prepare = getattr(self._run, "prepare", None)
         if prepare is None:
             return functools.partial(self._run, *values), keep

@@ -8,7 +8,7 @@
 namespace ksearch {
 namespace {
 
-// Of the TimedCall at work. The program's thread makes all calls.
+// The mark of the TimedCall that is running, on the thread that makes all calls.
 thread_local const Program::Mark* timed_mark = nullptr;
 
 // DTYPE_BFLOAT16 -> "bfloat16": the names of the definition are torch's.
