@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 
 namespace ksearch {
 namespace {
@@ -76,7 +77,7 @@ std::string RemoveDescription(CLI::Option* option) {
     std::string description = first->get_description();
     first->description("");
     return description;
-  } catch (const CLI::OptionNotFound&) {  // the library's way to say that there is no validator
+  } catch (const CLI::OptionNotFound&) {  // CLI11 throws this if the option has no validator.
     return "";
   }
 }

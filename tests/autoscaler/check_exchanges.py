@@ -3,10 +3,11 @@
 
 usage: check_exchanges.py SOURCE_FOLDER TEST_PROGRAM SCRATCH_FOLDER
 
-Runs autoscaler_kubernetes_test, which writes down its exchanges, and reads those that record_kubernetes.py recorded with
-a real server. Each body must be what Kubernetes' own schemas say of that request (replies of a real server, which may be
-newer than these, only of its kind), and the Roles in deploy/kubernetes must allow each request. The schemas come with the package
-kubernetes-validate of PyPI, which is installed into SCRATCH_FOLDER. Ends with 77 (skipped) where it cannot be.
+Runs autoscaler_kubernetes_test, which writes down its exchanges, and reads those that record_kubernetes.py recorded
+with a real server. Each body must be what Kubernetes' own schemas say of that request (replies of a real server, which
+may be newer than these, only of its kind), and the Roles in deploy/kubernetes must allow each request. The schemas come
+with the package kubernetes-validate of PyPI, which is installed into SCRATCH_FOLDER. Ends with 77 (skipped) where it
+cannot be.
 """
 import json
 import os

@@ -15,8 +15,8 @@ namespace ksearch {
 // over the data set's own workloads (`uuids`): the speed-up over the reference, which was timed
 // here beside it, and over the recorded latencies of `baselines`, the solutions that upstream
 // compares with (for each workload the best that passed on the result's model of device). If there
-// is no such latency, the second score is 0, with a note; without baselines it is absent. Empty
-// otherwise.
+// is no such latency, the second score is 0, with a note; without baselines it is absent. Returns
+// no scores for a result that did not pass or was not timed.
 std::vector<v1::SuiteScore> FlashInferScores(const v1::JobResult& result,
                                              const std::set<std::string>& uuids,
                                              const std::set<std::string>& baselines,
