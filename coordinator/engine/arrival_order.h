@@ -13,11 +13,12 @@
 
 namespace ksearch {
 
-// Name of an arrival that is equal in every run of the same search: "call/<n>" or "job/<tag>".
+// The name of an arrival, which is the same in every run of the same search: "call/<n>" or
+// "job/<tag>".
 std::string ArrivalKey(const Arrival& arrival);
 
-// Every key of an earlier run's arrivals, in the order they were folded; after those, what has
-// arrived and is not folded yet. NOT_FOUND: no such run.
+// The keys of an earlier run's arrivals in the order in which they were applied, followed by those
+// of arrivals not applied yet. NOT_FOUND: no such run.
 absl::StatusOr<std::vector<std::string>> RecordedOrder(Store* store, const std::string& run_id);
 
 // Chooses which available arrival is processed next. Without a recorded order: the first. With one:
@@ -29,8 +30,8 @@ class ArrivalOrder {
   ArrivalOrder(std::vector<std::string> recorded, int64_t position)
       : recorded_(std::move(recorded)), position_(position) {}
 
-  // Index into `arrivals` of the next one, or nullopt: wait for more. `outstanding`: asked and not
-  // yet folded.
+  // Index into `arrivals` of the next one, or nullopt to wait for more. `outstanding`: requested
+  // and not yet applied.
   std::optional<size_t> Next(const std::vector<Arrival>& arrivals,
                              const absl::flat_hash_set<std::string>& outstanding);
   int64_t position() const { return position_; }

@@ -19,38 +19,39 @@ namespace ksearch {
 // that creates the calls. Immutable after construction.
 class BudgetGate {
  public:
-  // `config` is complete, its budget the one in force. INVALID_ARGUMENT: a cap cannot be read.
+  // `config` must be complete and contain the budget in force. INVALID_ARGUMENT: a cap cannot be
+  // parsed.
   static absl::StatusOr<BudgetGate> Create(const v1::RunConfig& config);
 
-  // What the store shall hold the run to.
+  // The caps that the store enforces for the run.
   std::vector<LedgerCaps> StoreCaps() const;
 
   struct Passed {
     std::vector<LlmCallRow> calls;      // call_id, run_id and created are the caller's to set
     std::vector<int64_t> call_numbers;  // of those
     std::vector<JobRequestRow> jobs;
-    // Why something still waits, for people; empty: nothing does.
+    // Why something is still waiting, in words for people; empty if nothing is.
     std::string blocked;
   };
-  // Moves from the state's held_asks and held_jobs what fits; counts calls in its arms. `ledger` as
-  // read from the store, `again` the rows of the held asks that say so, by call number. `closed`:
-  // no call passes.
+  // Moves those of the state's held_asks and held_jobs that fit into the budget, and counts calls
+  // in its arms. `ledger` comes from the store; `again` has the rows of held asks that are
+  // repeated, by call number. `closed`: no call passes.
   Passed Pass(std::vector<LedgerRow> ledger, absl::Duration wall_time,
               const std::vector<std::pair<int64_t, LlmCallRow>>& again, bool closed,
               v1::RunEngineState* state) const;
 
-  // Notes in `state` and returns, as events, which shares (50, 80, 95 %) of which caps have newly
-  // been used up.
+  // Returns events for the shares (50, 80, 95 %) of caps that have newly been used up, and records
+  // them in `state`.
   std::vector<v1::RunEvent> Warnings(const std::vector<LedgerRow>& ledger, absl::Duration wall_time,
                                      v1::RunEngineState* state) const;
 
-  // ---- what the models have brought
-  // A reply of the call was folded; `useful`: it led to something.
+  // ---- what the models have brought A reply to the call was processed; `useful`: it led to
+  // something.
   void NoteReply(const LlmCallRow& call, bool useful, v1::RunEngineState* state) const;
-  // A candidate of the call was screened, `gain` faster than what it was built on.
+  // A candidate of the call was screened and was faster by `gain` than the program it was built on.
   void NoteGain(const LlmCallRow& call, double gain, v1::RunEngineState* state) const;
 
-  // Zero rates for a model without a price.
+  // The model's price; zero rates for a model without one.
   v1::ResolvedPrice PriceOf(const std::string& provider, const std::string& model) const;
   const RunCaps& caps() const { return caps_; }
   // Whether a model that the run may ask has no known price.
@@ -64,7 +65,7 @@ class BudgetGate {
   // The role's arms in the order of its uses; missing ones are added to the state.
   static std::vector<v1::ModelArm*> ArmsOf(const std::string& role, size_t uses,
                                            v1::RunEngineState* state);
-  // Index of the call's model among those of its role; -1: no longer one of them.
+  // Index of the call's model among those of its role; -1 if it is no longer one of them.
   int UseOf(const LlmCallRow& call) const;
   LlmCallRow RowFor(const v1::HeldAsk& ask, const v1::ModelUse& use) const;
 

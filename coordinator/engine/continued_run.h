@@ -7,12 +7,12 @@
 
 namespace ksearch {
 
-// Puts what `continue_from_solution` and `continue_from_world_model` name into the configuration:
-// the best confirmed program of that run as seed_solution, its newest tree and the programs of the
-// tree's solved nodes as initial_tree. Both fields become full ids of runs. A configuration that
-// names no run stays as it is. NOT_FOUND: no such run, or it has no confirmed program;
-// INVALID_ARGUMENT names the field: another task or language, a program or tree that is also given,
-// or a strategy without a tree.
+// Resolves `continue_from_solution` and `continue_from_world_model`: puts the best confirmed
+// program of that run into the configuration as seed_solution, and its newest tree with the
+// programs of the tree's solved nodes as initial_tree. Both fields become full run ids. A
+// configuration that names no run is unchanged. NOT_FOUND: no such run, or it has no confirmed
+// program; INVALID_ARGUMENT names the field: another task or language, a program or tree that is
+// also given, or a strategy without a tree.
 absl::Status ContinueFromRun(Store& store, v1::RunConfig* config);
 
 }  // namespace ksearch

@@ -9,13 +9,13 @@
 
 namespace ksearch {
 
-// What a step of a run takes in; at most one of the two.
+// The input of a step of a run; at most one of the two is set.
 struct StepCause {
   std::optional<LlmCallRow> call;       // answered
   std::optional<v1::JobResult> result;  // of a job of the run
 };
 
-// What the details of a step's events are made of. Borrows.
+// The sources for the details of a step's events. Borrows all of them.
 struct StepFacts {
   const StepCause* cause;
   const std::vector<CandidateRow>* candidates;  // that the step adds
@@ -23,8 +23,8 @@ struct StepFacts {
   const v1::RunStatus* status;                  // after the step, run_id included
 };
 
-// Fills RunEvent.detail, RunEvent.call and RunEvent.totals. What cannot be read from the store is
-// left out: the event is true without it.
+// Fills in RunEvent.detail, RunEvent.call and RunEvent.totals. Anything that cannot be read from
+// the store is omitted: the event is correct without it.
 void FillEventDetail(Store* store, const StepFacts& facts, v1::RunEvent* event);
 
 // RunEvent.call of an answered call.

@@ -12,14 +12,14 @@
 namespace ksearch {
 
 // Decides which screened candidates are worth a confirmation and which confirmed one is the best.
-// Screening numbers only choose who is confirmed next; they never enter the verdict (the
-// winner's curse: the best of many noisy measurements is too good on average). One confirmation at
-// a time, best screened first. All confirmations of a run share one error, the chance that any of
-// them calls a challenger improved that is not: the n-th may spend 6 / (pi^2 n^2) of it, which sums
-// up to 1, and what the one before it left. One that calls its challenger improved, or that ends
-// without a comparison, leaves all it had ("online fallback", Tian and Ramdas 2021): a chain of
-// improvements does not wear the error down, only challengers that fail do. A pure state machine;
-// thread-compatible.
+// Screening numbers only choose who is confirmed next; they never enter the verdict (the winner's
+// curse: the best of many noisy measurements is too good on average). One confirmation at a time,
+// best screened first. All confirmations of a run share one error probability, the chance that any
+// of them calls a challenger improved that is not. The n-th may spend 6 / (pi^2 n^2) of it, which
+// sums to 1, plus what the previous one left. A confirmation that finds an improvement, or that
+// ends without a comparison, leaves its whole share to the next ("online fallback", Tian and Ramdas
+// 2021): so a chain of improvements does not use up the error, only challengers that fail do. A
+// pure state machine; thread-compatible.
 class IncumbentTracker {
  public:
   struct Confirmation {
@@ -40,10 +40,10 @@ class IncumbentTracker {
   // of candidates not seen before matter.
   Step OnScreened(const v1::JobResult& result, const std::string& candidate_id,
                   const std::string& node_id, int round, double score);
-  // An examination refused this candidate: it leaves the line and enters it no more, and if its
-  // confirmation is under way, that does not make it the incumbent.
+  // An examination refused this candidate: it is removed from the queue and not added again, and if
+  // its confirmation is in progress, that cannot make it the incumbent.
   void Refuse(const std::string& candidate_id);
-  // The confirmation with this tag ended. One that was lost with its workers is tried once more.
+  // The confirmation with this tag ended. If it was lost with its worker, it is tried once more.
   Step OnConfirmed(const std::string& tag, const v1::JobResult& result);
 
   bool busy() const { return !state_.confirming().candidate_id().empty(); }

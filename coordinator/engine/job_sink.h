@@ -7,16 +7,17 @@
 
 namespace ksearch {
 
-// Where committed jobs go to be tried. Thread-safe; submitting a known or done job has no effect.
+// Receives committed jobs for execution. Thread-safe; submitting a known or completed job has no
+// effect.
 class JobSink {
  public:
   virtual ~JobSink() = default;
-  // `run_id`: whose turn it takes; "": of no run.
+  // `run_id`: the run whose share it uses; "": no run.
   virtual void Submit(const std::string& run_id, const std::string& job_id,
                       const v1::JobSpec& spec) = 0;
-  // RunConfig.priority, for what the run submits from now on.
+  // Sets RunConfig.priority for jobs that the run submits from now on.
   virtual void SetPriority(const std::string& /*run_id*/, int /*priority*/) {}
-  // Takes the job back if no worker has it yet; it may be submitted again.
+  // Cancels the job if no worker has it yet; it may be submitted again.
   virtual void CancelQueued(const std::string& job_id) = 0;
 };
 

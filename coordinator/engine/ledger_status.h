@@ -8,7 +8,7 @@
 
 namespace ksearch {
 
-// Sets what the store counts (lines, evaluations, gpu_time); leaves the rest as it is.
+// Sets the fields that the store counts (lines, evaluations, gpu_time); leaves the rest unchanged.
 void FillLedger(const std::vector<LedgerRow>& rows, v1::Ledger* ledger);
 
 }  // namespace ksearch

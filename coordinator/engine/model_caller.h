@@ -24,10 +24,10 @@
 namespace ksearch {
 
 // Sends committed model calls, a limited number at a time and in fair turns between runs, and
-// commits the replies. A reply becomes an arrival of its run, so nothing else has to track it. That
-// a call is being sent is committed first, so that a reply lost with this process still counts as
-// paid for. A reply that the store rejects (disk full) is kept and written again, because it has
-// been paid for. Thread-safe.
+// commits the replies. A reply becomes an arrival of its run, so nothing else has to track it.
+// Before a call is sent, that fact is committed, so that a reply lost with this process still
+// counts as paid for. A reply that the store rejects (full disk) is kept and written again later,
+// because it has been paid for. Thread-safe.
 class ModelCaller {
  public:
   struct Provider {
@@ -38,14 +38,14 @@ class ModelCaller {
     std::vector<std::string> recorded_order = {};  // of the run that it replays; empty: none
     // Its calls do not count against max_in_flight.
     bool unlimited = false;
-    // Asking again costs nothing: a call whose reply is lost need not count as spent.
+    // Repeating a call costs nothing, so a call whose reply is lost need not count as spent.
     bool repeatable = false;
     v1::Platform recorded_platform = {};  // of the run that it replays
     v1::MemorySnapshot recorded_memory = {};
     std::string embedding_model = {};  // empty: it embeds nothing
   };
   struct Options {
-    int max_in_flight = 16;  // of all providers together; the rest waits in line
+    int max_in_flight = 16;  // for all providers together; further calls wait in a queue
     absl::Duration rewrite_every = absl::Seconds(1);
   };
 
@@ -56,24 +56,24 @@ class ModelCaller {
       : ModelCaller(store, clock, std::move(providers), Options()) {}
   ~ModelCaller();
 
-  // Called when a call is sent, answered or finally failed, on the thread where that happens; must
-  // not block nor call the caller. Set before the first Send.
+  // Called when a call is sent, answered or has finally failed, on the thread where that happens;
+  // must not block or call this object. Set it before the first Send.
   using CallListener = std::function<void(v1::FleetEvent)>;
   void SetCallListener(CallListener listener) { listener_ = std::move(listener); }
 
-  // FAILED_PRECONDITION names the providers there are; or why this one cannot be used.
+  // FAILED_PRECONDITION names the existing providers, or says why this one cannot be used.
   absl::StatusOr<std::string> DefaultModel(const std::string& provider) const;
   // The provider's embedding model. Empty if it has none, or if there is no such provider.
   std::string EmbeddingModel(const std::string& provider) const;
   std::vector<std::string> ProviderNames() const;
-  // What is known of each of them, without a call.
+  // What is known about each provider, without a call.
   std::vector<v1::ProviderFacts> Facts() const;
-  // In which order a run that asks this provider takes in what arrives; empty: as it comes.
+  // The order in which a run that uses this provider processes arrivals; empty: as they come.
   std::vector<std::string> RecordedOrder(const std::string& provider) const;
-  // What the results of that run were measured with, which its repetition asks for again. Nothing
-  // of it is set in recordings made before it was known.
+  // The platform with which the results of that run were measured, which its repetition requests
+  // again. Empty in recordings by older versions.
   v1::Platform RecordedPlatform(const std::string& provider) const;
-  // What that run read of the memory of gains; nothing is set if it read nothing.
+  // What that run read from the memory of gains; empty if it read nothing.
   v1::MemorySnapshot RecordedMemory(const std::string& provider) const;
 
   // Ids of calls sent that wait for people (LlmClient::ParkedCalls).
@@ -86,12 +86,12 @@ class ModelCaller {
   // Sends the call unless this process has sent it already. The row must be committed. Its cost is
   // settled by `price`.
   void Send(const LlmCallRow& call, const v1::ResolvedPrice& price);
-  // Whether this process was given the call to Send (and it was not taken back): its reply will
+  // Whether Send was called for this call in this process and it was not taken back: its reply will
   // come.
   bool Knows(const std::string& call_id) const;
   // RunConfig.priority: the run's share of the calls in flight while others wait. Default 10.
   void SetPriority(const std::string& run_id, int priority);
-  // Takes back the run's calls that still wait in line; they may be given to Send again.
+  // Removes the run's calls that are still in the queue; they may be passed to Send again.
   void Forget(const std::string& run_id);
 
  private:
@@ -100,7 +100,7 @@ class ModelCaller {
     v1::ResolvedPrice price;
     Turn turn = {};
   };
-  // Shared with the store's completions, which may run after this object is gone.
+  // Shared with the store's completions, which may run after this object is destroyed.
   struct Shared {
     Mutex mu;  // before a client's own locks
     CondVar changed;
@@ -110,20 +110,20 @@ class ModelCaller {
     std::deque<Call> waiting ABSL_GUARDED_BY(mu);
     int in_flight ABSL_GUARDED_BY(mu) = 0;
     FairTurns turns ABSL_GUARDED_BY(mu);
-    int noting ABSL_GUARDED_BY(mu) = 0;  // of those: the store is writing down that they are sent
-    std::vector<LlmCallRow> unwritten ABSL_GUARDED_BY(mu);  // the store refused: again later
+    int noting ABSL_GUARDED_BY(mu) = 0;  // of those: the store is recording that they are sent
+    std::vector<LlmCallRow> unwritten ABSL_GUARDED_BY(mu);  // refused by the store; retried
     bool closing ABSL_GUARDED_BY(mu) = false;
   };
 
   LlmClient* ClientOf(const std::string& provider) const;
-  // Why the call cannot be made at all; OK: it can.
+  // Why the call cannot be made at all; OK if it can.
   absl::Status Refusal(const LlmCallRow& call) const;
   const Provider* Find(const std::string& provider) const;
-  // The waiting call whose turn it is, of those that may start now; end(): none may.
+  // The next call of the queue, among those that may start now; end() if none may.
   std::deque<Call>::iterator NextCall() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mu);
-  // Starts calls in line while there is room.
+  // Starts queued calls while there is room.
   void StartWaiting() ABSL_LOCKS_EXCLUDED(shared_->mu);
-  // The note that the call is being sent has been committed, or could not be.
+  // Called when the note that the call is being sent was committed, or could not be.
   void OnNoted(const Call& call, const absl::Status& status);
   void OnReply(const Call& call, absl::StatusOr<LlmReply> reply);
   void Record(const Call& call, absl::StatusOr<LlmReply> reply);

@@ -9,11 +9,11 @@
 
 namespace ksearch {
 
-// Makes `config` repeat `earlier`: what changes the course of a search, and with what it is
-// measured, is as it was there, unless `request` asks for something else.
+// Makes `config` repeat `earlier`: copies everything that affects the course of a search or its
+// measurements, unless `request` asks for something else.
 void TakeOver(const RunRow& earlier, const v1::RunConfig& request, v1::RunConfig* config);
 
-// Makes `config` ask for the kinds of jobs that a recorded order of arrivals holds, and no others,
+// Makes `config` request exactly the kinds of jobs that occur in a recorded order of arrivals,
 // unless `request` says otherwise.
 void TakeOverJobs(const std::vector<std::string>& recorded, const v1::RunConfig& request,
                   v1::RunConfig* config);

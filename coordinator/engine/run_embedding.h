@@ -9,14 +9,15 @@
 
 namespace ksearch {
 
-// Whether a run has its programs embedded, and by which model, which its config then records: the
-// entry of config->models with the role "embedding", else the model of config->provider.
-// A run that repeats `repeated` (null: none) does as that did, unless its settings say otherwise.
-// INVALID_ARGUMENT names the setting that cannot be met. Before prices are looked up.
+// Decides whether a run embeds its programs and with which model, and records that in its config:
+// the model is that of config->models with the role "embedding", else that of config->provider. A
+// run that repeats `repeated` (null: none) does the same as that run, unless its settings say
+// otherwise. INVALID_ARGUMENT names the setting that cannot be satisfied. To be called before
+// prices are looked up.
 absl::Status ChooseEmbedding(const ModelCaller& models, const v1::RunConfig* repeated,
                              v1::RunConfig* config);
 
-// The model that embedded for a run; empty: none did.
+// The model that embedded programs for a run; empty if there was none.
 std::string RecordedEmbeddingModel(const v1::RunConfig& config);
 
 }  // namespace ksearch

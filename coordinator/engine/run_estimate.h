@@ -6,8 +6,8 @@
 
 namespace ksearch {
 
-// What a run of this complete config may cost, from its real first prompt and from rules of thumb
-// about the rest, each of which is among the assumptions. Pure.
+// Estimates the cost of a run with this complete config from its real first prompt and rules of
+// thumb for the rest, each of which is listed among the assumptions. Pure.
 v1::RunEstimate EstimateRun(const v1::RunConfig& config, const StepOutput& start);
 
 }  // namespace ksearch

@@ -10,21 +10,21 @@
 
 namespace ksearch {
 
-// What a run reads of the memory of measured gains, once, before it starts. The run's config keeps
-// it, so that a run that is resumed or repeated asks the same questions.
+// What a run reads from the memory of measured gains, once, before it starts. It is kept in the
+// run's config, so that a resumed or repeated run sends the same prompts.
 
-// The mode where the request leaves it open: OFF for a run of an experiment, whatever the
-// coordinator's defaults say, else READ_WRITE.
+// Sets the mode if the request does not: OFF for a run of an experiment, whatever the coordinator's
+// defaults say, else READ_WRITE.
 void CompleteMemoryUse(const v1::RunConfig& request, v1::RunConfig* config);
 
-// Sets config->memory_snapshot, if the mode is to read and there is anything to read: gains
-// measured on devices of the run's class and architecture (any one, while that is not known), in
-// its language, on no task of its benchmark unless within_benchmark, and by no run of its
-// experiment.
+// Sets config->memory_snapshot, if the mode allows reading and there is anything to read: gains
+// measured on devices of the run's class and architecture (of any architecture while that is
+// unknown), in its language, on no task of its benchmark unless within_benchmark, and by no run of
+// its experiment.
 absl::Status ReadMemory(Store* store, const v1::Task& task, absl::Time now, v1::RunConfig* config);
 
-// The same for a run that repeats one: it shows what that one showed, unless its mode is OFF, and
-// adds nothing.
+// The same for a run that repeats another one: it shows what that run showed, unless its mode is
+// OFF, and adds nothing.
 void RepeatMemory(const v1::MemorySnapshot& shown, v1::RunConfig* config);
 
 }  // namespace ksearch

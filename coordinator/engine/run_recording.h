@@ -18,8 +18,8 @@ namespace ksearch {
 absl::Status RecordRun(Store* store, const std::string& run_id, bool with_results, absl::Time now,
                        const std::function<bool(const v1::RecordedLine&)>& write);
 
-// Puts the recorded jobs and their results into the store, where they are not; equal jobs are
-// answered from there. INVALID_ARGUMENT: a job is not what its id says.
+// Adds the recorded jobs and their results to the store if they are missing; equal jobs are then
+// answered from there. INVALID_ARGUMENT: a job does not match its id.
 absl::Status ImportResults(const Recording& recording, Store* store);
 
 }  // namespace ksearch

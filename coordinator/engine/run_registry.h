@@ -22,7 +22,7 @@
 
 namespace ksearch {
 
-// The runs of this coordinator, each on a thread of its own while it is active. Thread-safe.
+// The runs of this coordinator. Each active run has its own thread. Thread-safe.
 class RunRegistry {
  public:
   struct Parts {
@@ -37,9 +37,9 @@ class RunRegistry {
     std::function<std::string(v1::DeviceClass, const std::string& model)> target_hardware;
     const PriceBook* prices;
     absl::Duration store_retry = absl::Seconds(2);  // until a failed write is tried again
-    // Null: a run finds out about its task with its first candidate.
+    // Null: problems of a task show only with a run's first candidate.
     TaskAdmission* admission = nullptr;
-    // Null: a run's platform is what its config asks for.
+    // Null: a run's platform is the one that its config asks for.
     PlatformSource platforms = nullptr;
   };
   explicit RunRegistry(Parts parts);
@@ -50,11 +50,12 @@ class RunRegistry {
   absl::Status ResumeInterrupted();
   // Idempotent by request_id. Returns the run id.
   absl::StatusOr<std::string> Start(const std::string& request_id, const v1::RunConfig& request);
-  // What Start of the same request would begin: every default filled in, models and prices found.
+  // Estimates the run that Start would begin for the same request, with all defaults filled in and
+  // models and prices looked up.
   absl::StatusOr<v1::RunEstimate> Estimate(const v1::RunConfig& request) const;
-  // The job by which such a run would screen a candidate, without sources: who can do it can do the
-  // run's work. nullopt: the run repeats a recorded one, which may need nobody. Fails as Start
-  // would.
+  // The job by which such a run would screen a candidate, without sources: a worker that can do it
+  // can do the run's work. nullopt: the run repeats a recorded one, which may need no worker. Fails
+  // like Start.
   absl::StatusOr<std::optional<v1::JobSpec>> ScreeningJob(const v1::RunConfig& request) const;
   // Blocks until the run has stopped (at most one step). No effect on a run that has ended.
   absl::Status Stop(const std::string& run_id);
@@ -64,9 +65,10 @@ class RunRegistry {
   // was.
   absl::Status Resume(const std::string& run_id, int rounds, const v1::Budget& budget);
 
-  // What a person changes in an active run; returns once that is committed (SearchRun::Steer).
-  // FAILED_PRECONDITION: the run is not active. UNAVAILABLE: its thread did not come to it within
-  // `patience`, and nothing has changed, or nobody can say: ask again by the same request_id.
+  // Applies a person's change to an active run; returns once it is committed (SearchRun::Steer).
+  // FAILED_PRECONDITION: the run is not active. UNAVAILABLE: its thread did not get to it within
+  // `patience`; the change may or may not have been made, so repeat the request with the same
+  // request_id.
   absl::Status Steer(const std::string& run_id, const v1::SteerRunRequest& change,
                      absl::Duration patience = absl::Seconds(10));
 
@@ -82,12 +84,12 @@ class RunRegistry {
 
   // Something arrived for the run.
   void Wake(const std::string& run_id);
-  // Returns when a step of the run was committed after `seen` steps (its thread's end counts as
-  // one), the registry closes, or the timeout passed; the number of steps known now.
+  // Returns when more than `seen` steps of the run were committed (the end of its thread counts as
+  // one), when the registry closes, or at the timeout. Returns the current number of steps.
   int64_t WaitForStep(const std::string& run_id, int64_t seen, absl::Duration timeout);
 
  private:
-  // A change that waits for the run's thread; shared by that thread and the one that asked.
+  // A change that waits for the run's thread; shared by that thread and the requesting one.
   struct Change {
     v1::SteerRunRequest request;
     std::optional<absl::Status> outcome;
@@ -105,20 +107,20 @@ class RunRegistry {
     std::deque<std::shared_ptr<Change>> changes;  // oldest first
   };
 
-  // What a resume asks for; 0 and absent caps: as in force.
+  // The limits that a resume requests; 0 and absent caps mean unchanged.
   struct Limits {
     int rounds = 0;
     v1::Budget budget;
   };
 
   absl::StatusOr<v1::RunConfig> Complete(const v1::RunConfig& request) const;
-  // Fills in what the run repeats, if it repeats an earlier one or a recording; else what its
-  // scores are to be measured with, as far as connected workers tell. `device`: the task's, if
-  // known. True: it repeats one.
+  // If the run repeats an earlier run or a recording, fills in what it repeats and returns true.
+  // Otherwise fills in the platform for its scores, as far as connected workers determine it.
+  // `device` is the task's, if known.
   absl::StatusOr<bool> Repeat(const v1::RunConfig& request, v1::DeviceClass device,
                               v1::RunConfig* config) const;
-  // Whether the baseline's times can come before the first question: some worker could take them,
-  // or they are recorded.
+  // Whether the baseline can be timed before the first prompt: some worker could do it, or the
+  // times are recorded.
   bool CanTimeBaseline(const SearchContext& context) const;
   // Decides whether the run has programs embedded (ChooseEmbedding).
   absl::Status ResolveEmbedding(v1::RunConfig* config) const;
@@ -136,16 +138,16 @@ class RunRegistry {
   // space, the run is stopped, or this closes.
   void Loop(const std::string& run_id, const Limits& limits, ActiveRun* active,
             std::unique_ptr<SearchRun> run);
-  // Has its task's programs tried if the run is new, begins it, and folds until it ends (true), is
-  // to stop, or this closes (false).
+  // Tries the task's programs if the run is new, begins the run, and processes arrivals until the
+  // run ends (true), or until it must stop or this object closes (false).
   absl::StatusOr<bool> Drive(ActiveRun* active, SearchRun* run);
-  // Commits the changes that wait; an error ends the run's drive.
+  // Commits the waiting changes; an error ends Drive.
   absl::Status TakeChanges(ActiveRun* active, SearchRun* run);
   // SearchRun::End, retried for as long as necessary.
   absl::Status End(const ActiveRun& active, SearchRun* run, v1::RunState state,
                    const std::string& reason);
-  // Waits until the next try. False: not to be tried again, since this closes or, if it matters,
-  // the run is to stop.
+  // Waits until the next try. False if there must be no further try, because this object closes or,
+  // if `stop_matters`, because the run must stop.
   bool Rest(const ActiveRun& active, bool stop_matters);
 
   const Parts parts_;

@@ -10,9 +10,9 @@
 
 namespace ksearch {
 
-// Hands the run's model calls to `write`, then the leases that its results came from, each in order
-// of their numbers, until it returns false (CANCELLED then). Results that an earlier run has had
-// are left out. NOT_FOUND: no such run.
+// Passes the run's model calls to `write`, and then the leases of its results, each in the order of
+// their numbers, until `write` returns false (CANCELLED). Results that an earlier run already had
+// are omitted. NOT_FOUND: no such run.
 absl::Status ReadTimeline(Store* store, const std::string& run_id,
                           const std::function<bool(const v1::TimelineEntry&)>& write);
 

@@ -23,12 +23,12 @@
 
 namespace ksearch {
 
-// One run: folds arrivals into the strategy and the incumbent tracker, one committed step each, and
-// carries out what they ask for. Only sequences calls; decides nothing about the search.
+// One run: applies arrivals to the strategy and the incumbent tracker, one committed step each, and
+// carries out what they request. It makes no decisions about the search.
 //
 // Every step is one transaction (state, cursor, calls, candidates, jobs, events); calls are sent
 // and jobs submitted after it. A process killed between two steps loses nothing: after a restart,
-// Begin() sends again what was committed and has no answer. Thread-compatible; used by one thread.
+// Begin() resends what was committed but not answered. Thread-compatible; used by one thread.
 class SearchRun {
  public:
   // Borrows everything; `row` as read from the store.
@@ -50,61 +50,64 @@ class SearchRun {
   // Starts or continues the run. Call once, first.
   absl::Status Begin();
   enum class Progress { kWaiting, kFolded, kEnded };
-  // Folds the next arrival, if its turn has come, in one committed step. kWaiting: nothing to fold
+  // Applies the next arrival, if its turn has come, in one committed step. kWaiting: there is none
   // yet; kEnded: the run's final status is committed.
   absl::StatusOr<Progress> FoldNext();
-  // What a person changes, in one committed step. `refusal`: OK, or why nothing has changed
-  // (SearchStrategy::OnSteered). The status returned: whether the step could be committed; if not,
-  // the run goes no further in this object. Idempotent by request_id.
+  // Applies a person's change in one committed step. `refusal`: OK, or why nothing has changed
+  // (SearchStrategy::OnSteered). The returned status says whether the step could be committed; if
+  // not, the run cannot continue in this object. Idempotent by request_id.
   absl::Status Steer(const v1::SteerRunRequest& change, absl::Status* refusal);
-  // What was asked for and has not been folded.
+  // What was requested and has not been applied.
   struct Awaited {
     std::vector<std::string> calls;  // ids
     int evaluations = 0;
   };
   Awaited awaited() const;
   // Commits a final status: stopped by request, or failed with a reason. The state stays as last
-  // committed, so that a step which failed half-way is folded again when the run is resumed. Call
-  // last.
+  // committed, so that a step that failed halfway is repeated when the run is resumed. Must be the
+  // last call.
   absl::Status End(v1::RunState state, const std::string& reason);
-  // Takes back jobs that no worker has yet and calls that wait in line; a resumed run starts them
-  // again. After End.
+  // Cancels jobs that no worker has yet and calls that are queued; a resumed run starts them again.
+  // To be called after End.
   absl::Status CancelWaiting();
 
   const v1::RunStatus& status() const { return status_; }
   const SearchContext& context() const { return context_; }
-  // It has begun in no life, and follows no recorded order: what its task is worth is unknown.
+  // Whether the run has never begun and follows no recorded order, so that it is unknown whether
+  // its task works.
   bool unproven() const { return fresh_ && !replays_; }
-  // What its scores are measured with; nothing is set until that is known.
+  // The platform of its scores; empty until it is known.
   const v1::Platform& platform() const { return state_.platform(); }
-  // Jobs wait until a worker is there whose platform becomes the run's; FoldNext looks for one.
+  // Whether jobs are waiting for a worker whose platform will become the run's; FoldNext looks for
+  // one.
   bool awaits_platform() const { return state_.unplaced_jobs_size() > 0; }
 
  private:
   SearchRun(const Parts& parts, const RunRow& row, SearchContext context,
             std::unique_ptr<SearchStrategy> strategy, BudgetGate gate);
 
-  // Decides on the run's platform as soon as that is possible, and then asks for the jobs that
-  // waited for it. OK also while it is not.
+  // Decides on the run's platform as soon as that is possible, and then requests the jobs that
+  // waited for it. OK also while it is not possible.
   absl::Status FindPlatform();
-  // Asks for the job, on the run's platform, once that is known. The job's id, or "" until then.
+  // Requests the job on the run's platform once that is known. Returns the job's id, or "" until
+  // then.
   absl::StatusOr<std::string> Hold(const std::string& tag, v1::JobSpec spec);
   absl::StatusOr<std::string> Place(const std::string& tag, v1::JobSpec spec);
-  // Continues what an earlier process left: sends again, or has admitted again, calls without a
-  // reply.
+  // Continues the work of an earlier process: resends calls without a reply, or submits them for
+  // admission again.
   absl::Status ResumeCalls();
   absl::Status ResumeJobs();
   absl::Status Fold(const Arrival& arrival);
   absl::Status FoldReply(const Arrival& arrival);
   absl::Status FoldResult(const Arrival& arrival);
-  // Asks again, on the run's own platform, for what was done on another one.
+  // Requests a job again on the run's own platform if it was done on another one.
   absl::Status Repeat(const Arrival& arrival, const v1::JobResult& result);
   absl::Status FoldExamination(const std::string& tag, const std::string& job_id,
                                const v1::JobResult& result);
   absl::Status FoldConfirmation(const std::string& tag, const v1::JobResult& result);
   // Turns a strategy's output into rows of `pending_`.
   absl::Status Take(const StepOutput& output);
-  // A candidate that was screened, and is not refused, may be worth a confirmation.
+  // Called for a screened candidate that is not refused, which may be worth a confirmation.
   absl::Status Challenge(const CandidateRow& candidate, const v1::JobResult& screened);
   absl::Status TakeTrackerStep(const IncumbentTracker::Step& step);
   void AddEvent(v1::RunEvent event);
@@ -118,8 +121,8 @@ class SearchRun {
   absl::StatusOr<std::optional<v1::JobResult>> ReadParent(const std::string& candidate_id) const;
   // Credits the models' arms with what the call of a screened candidate brought.
   absl::Status NoteGain(const CandidateRow& candidate, const v1::JobResult& result);
-  // Lets through what the budget allows, writes `pending_` with the new state, then sends and
-  // submits.
+  // Admits what the budget allows, commits `pending_` with the new state, and then sends calls and
+  // submits jobs.
   absl::Status Commit();
   // `strategy_state`: as SearchStrategy::Save returned it; the same afterwards.
   absl::Status CommitOnce(bool closed, std::string* strategy_state);
@@ -148,7 +151,7 @@ class SearchRun {
   std::string committed_state_;
   v1::RunStatus committed_status_;
   int64_t committed_cursor_ = 0;
-  absl::Time counted_;    // steady: up to here the wall time is counted
+  absl::Time counted_;    // steady clock: wall time is counted up to here
   bool replays_ = false;  // a recorded order
   bool fresh_ = true;
 };

@@ -26,10 +26,10 @@ class TaskAdmission {
   explicit TaskAdmission(Parts parts) : parts_(std::move(parts)) {}
 
   // Has the baseline of the run's language checked like a candidate on the feedback workloads, with
-  // the run's platform, unless that is on record, and blocks until it is known. `wait` waits at
-  // most that long and returns whether to continue. FAILED_PRECONDITION: reference or baseline
-  // fails, with the message. OK: they work, or nobody can tell now (no worker, or the job was
-  // lost), or `wait` said no.
+  // the run's platform, unless there is a stored result, and blocks until the result is known.
+  // `wait` waits at most that long and returns whether to continue. FAILED_PRECONDITION: reference
+  // or baseline fails, with the message. OK: they work, or it cannot be determined now (no worker,
+  // or the job was lost), or `wait` returned false.
   absl::Status Admit(const v1::Task& task, const v1::RunConfig& config,
                      const v1::Platform& platform, absl::FunctionRef<bool(absl::Duration)> wait);
 

@@ -14,7 +14,8 @@ namespace ksearch {
 // restart continues from there. Thread-compatible.
 class WaitingWatch {
  public:
-  // Borrows both. `evaluations`: jobs that are queued or leased, those of no run included.
+  // Borrows both. `evaluations`: the number of queued or leased jobs, including those that belong
+  // to no run.
   WaitingWatch(RunRegistry* runs, const ModelCaller* models, std::function<int()> evaluations)
       : runs_(runs), models_(models), evaluations_(std::move(evaluations)) {}
 

@@ -19,7 +19,7 @@ namespace ksearch {
 // that joins late or falls behind reads the runs' events from the store. Thread-safe.
 class EventFeed {
  public:
-  // What a subscriber wants to hear of.
+  // The entries that a subscriber wants.
   struct Interest {
     bool runs = false;
     std::string run_id;  // with `runs`: of this one only; empty: of all
@@ -27,13 +27,13 @@ class EventFeed {
   };
   struct Batch {
     std::vector<std::shared_ptr<const v1::FeedEntry>> entries;  // oldest first
-    // Entries before these were dropped: the subscriber was too slow.
+    // Earlier entries were dropped because the subscriber was too slow.
     bool missed = false;
     bool closed = false;  // nothing more will come
   };
   class Subscription;
 
-  // `limit`: entries that wait for one subscriber at most.
+  // `limit`: the most entries that wait for one subscriber.
   explicit EventFeed(size_t limit = 4096) : limit_(limit) {}
   EventFeed(const EventFeed&) = delete;
   EventFeed& operator=(const EventFeed&) = delete;
@@ -47,11 +47,11 @@ class EventFeed {
   // Entries published from now on. The feed must outlive it.
   std::unique_ptr<Subscription> Subscribe(const Interest& interest);
 
-  // Never block for long: as listeners of the store and the scheduler may call them.
+  // Never blocks for long: listeners of the store and the scheduler call this.
   void Publish(const std::vector<v1::FeedEntry>& entries);
   void Publish(v1::FleetEvent event);
 
-  // Every wait ends, now and later.
+  // Ends all waits, current and future ones.
   void Close();
 
  private:
@@ -76,7 +76,7 @@ class EventFeed::Subscription {
   Subscription(const Subscription&) = delete;
   Subscription& operator=(const Subscription&) = delete;
 
-  // What came since the last call; waits up to `timeout` for the first of it.
+  // The entries since the last call; waits up to `timeout` for the first.
   Batch Next(absl::Duration timeout);
 
  private:

@@ -15,14 +15,14 @@ struct AttemptOutcome {
 };
 
 struct AttemptEffect {
-  bool new_best = false;  // it is the best of the cycle now
+  bool new_best = false;  // it is now the best of the cycle
   bool stagnant = false;  // the cycle is over
 };
 
 // Before the first attempt. `base_score` <= 0 means that the base has none.
 v1::CycleProgress NewCycleProgress(double base_score);
 
-// Folds one finished attempt. `window` is W; at least 1 is used.
+// Processes one finished attempt. `window` is W; values below 1 count as 1.
 AttemptEffect FoldAttempt(const AttemptOutcome& outcome, int window, v1::CycleProgress* progress);
 
 // The prompt of the next attempt. `has_base`: the parent's program is known; `has_program`: some

@@ -15,22 +15,22 @@
 
 namespace ksearch {
 
-// The proposer as the search sees it: prompts out, typed replies in. Pure functions.
+// The proposer's functions for the search: they make prompts and parse replies. Pure functions.
 struct Proposer {
   std::function<Prompt(const PromptFacts&, const CodePromptContext&)> code_prompt;
   std::function<Prompt(const PromptFacts&, const WorldModelPromptContext&)> world_model_prompt;
   ParseCode parse_code;
   std::function<absl::StatusOr<v1::EditScript>(const std::string& reply)> parse_edits;
-  // What a confirmation found wrong, in words for models (ConfirmationFindings).
+  // Describes for models what a confirmation found wrong (ConfirmationFindings).
   std::function<std::vector<std::string>(const v1::Task&, const v1::JobResult&,
                                          const std::string& rival_id)>
       read_confirmation;
   JudgeProposer judge = {};
 };
 
-// Turns the state of a search into model calls: which prompt, which code in which role, which
-// complaint. What presets show differently is in presets/. Pure; call numbers are given by the
-// caller.
+// Turns the state of a search into model calls: chooses the prompt, the code in it and its role,
+// and the complaint. What differs between presets is in presets/. Pure; the caller sets call
+// numbers.
 class CallBuilder {
  public:
   virtual ~CallBuilder() = default;
@@ -42,11 +42,11 @@ class CallBuilder {
   // REFINE or TOO-HARD, by the cycle's phase.
   AskModel Revise(const v1::SearchState& state, const v1::CycleState& cycle) const;
   AskModel Code(const v1::SearchState& state, const v1::CycleState& cycle) const;
-  // The program that the cycle's next attempt is to make faster; null: it starts from none, or
-  // repairs one.
+  // The program that the cycle's next attempt should make faster; null if the attempt starts from
+  // none or repairs one.
   const v1::ScreenedProgram* JudgedProgram(const v1::SearchState& state,
                                            const v1::CycleState& cycle) const;
-  // The judge's look at `program`.
+  // The judge's question about `program`.
   AskModel Judge(const v1::SearchState& state, const v1::CycleState& cycle,
                  const v1::ScreenedProgram& program) const;
 
@@ -55,9 +55,9 @@ class CallBuilder {
  protected:
   CallBuilder(const SearchContext& context, const SearchSettings& settings, Proposer proposer);
 
-  // Each adds to what all presets show.
+  // Each adds to the content common to all presets.
   virtual void AddFacts(const v1::EvaluationLogState& log, PromptFacts* facts) const = 0;
-  // `own`: the number of the cycle that the call is about; 0: of none.
+  // `own`: the number of the cycle that the call is about; 0: none.
   virtual void AddOthers(const v1::SearchState& state, int own,
                          WorldModelPromptContext* context) const = 0;
   virtual void AddToInit(const v1::SearchState& state, WorldModelPromptContext* context) const = 0;

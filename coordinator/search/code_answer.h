@@ -13,16 +13,17 @@ namespace ksearch {
 using ParseCode =
     std::function<absl::StatusOr<v1::Sources>(const std::string& reply, v1::Language language)>;
 
-// The program in a reply. OUT_OF_RANGE: it was cut off, and half a kernel is no candidate even if
-// what is there of it compiles; PERMISSION_DENIED: the model refused; else as `parse` says.
+// Extracts the program from a reply. OUT_OF_RANGE: the reply was cut off; half a kernel is not a
+// candidate even if it compiles. PERMISSION_DENIED: the model refused. Other errors are those of
+// `parse`.
 absl::StatusOr<v1::Sources> ProgramIn(const LlmReply& reply, const ParseCode& parse,
                                       v1::Language language);
 
-// What a reply says of its program before it begins, in one line of at most 250 bytes.
+// What a reply says about its program before the code, on one line of at most 250 bytes.
 std::string IdeaIn(const std::string& reply);
 
-// What a complaint shows of the answer it is about: enough to correct it, not enough to swell the
-// saved state. Beginning and end, with a mark between.
+// The part of a refused reply that a complaint shows: its beginning and end with a mark between,
+// enough to correct it without making the saved state large.
 std::string RefusedReply(const std::string& reply);
 
 }  // namespace ksearch

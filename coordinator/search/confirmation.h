@@ -9,13 +9,13 @@
 
 namespace ksearch {
 
-// What a search learns from the end of a confirmation. `findings`: what was found wrong, in words
-// that models may read.
+// What a search learns from a confirmation that has ended. `findings` describes the errors that
+// were found, in words that models may read.
 //
-// Refused is a program that failed, or is suspicious, or is certainly slower than its rival
-// somewhere (MIXED, or WORSE with a held-out workload that is certainly slower): it passed its
-// screening, and must be repaired before anything is built on it. One that is sound and merely not
-// faster is not refused.
+// A program is refused if it failed, is suspicious, or is certainly slower than its rival on some
+// workload (MIXED, or WORSE with a held-out workload that is certainly slower). Although it passed
+// its screening, it must be repaired before anything is built on it. A correct program that is
+// merely not faster is not refused.
 v1::ConfirmedProgram ReadConfirmation(const Confirmation& confirmation,
                                       const std::vector<std::string>& findings);
 

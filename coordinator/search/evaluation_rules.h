@@ -7,13 +7,13 @@
 
 namespace ksearch {
 
-// How a strategy has programs evaluated, and what it keeps of them; constant for a run.
+// How a strategy has programs evaluated, and what it keeps about them; constant for a run.
 struct EvaluationRules {
   v1::Preset preset = v1::PRESET_DEFAULT;  // whose mean a score is, see ScoreOf
   bool on_gpu = false;
   // Unspecified: no profiles.
   v1::ProfilePolicy profile = v1::PROFILE_POLICY_UNSPECIFIED;
-  bool shows_profiles = false;  // prompts do: PROFILE_POLICY_AUTO asks for profiles
+  bool shows_profiles = false;  // prompts show profiles: PROFILE_POLICY_AUTO asks for them
   bool examine_new_bests = false;
   // RunConfig.floor_share; 0: never.
   double floor_share = 0;

@@ -12,25 +12,25 @@
 
 namespace ksearch {
 
-// Which screened programs a search has examined with cheap tools, and what it learns from that.
-// Functions of log and rules alone, so that a resumed search decides as it would have.
+// Decides which screened programs a search has examined with cheap tools, and what it learns from
+// that. The functions depend only on log and rules, so that a resumed search decides the same.
 
 // Whether `program`, just screened, is to be examined before the search continues with it: it is
-// about to take the place of the best one (of `best_score`, if there is one), and no confirmation
-// has looked at it.
+// about to replace the best one (with `best_score`, if there is one), and it has not been
+// confirmed.
 bool WantsExamination(const EvaluationRules& rules, const v1::EvaluationLogState& log,
                       const v1::ScreenedProgram& program, std::optional<double> best_score);
 
-// On the kind of device that screened it.
+// Its examination, on the kind of device that screened it.
 ExamineCandidate ExaminationOf(const v1::ScreenedProgram& program, absl::string_view screen_tag);
 
-// Why no examination of this run can say anything, as `result` shows; empty: it does not. Its
-// worker has no tool.
+// If `result` shows that the worker has no tools, why no examination of this run can find anything;
+// else empty.
 std::string ToolIsMissing(const v1::JobResult& result);
 
-// What an examination that ended says of its program. Refused is one that failed; a tool's report
-// that no second witness confirmed is among the findings and refuses nothing. `findings`: in words
-// that models may read.
+// What a completed examination says about its program. A program that failed is refused; a tool's
+// report without a second witness is only listed among the findings. `findings`: in words that
+// models may read.
 v1::ConfirmedProgram ReadExamination(const v1::JobResult& result,
                                      const std::vector<std::string>& findings);
 

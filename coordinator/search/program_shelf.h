@@ -12,19 +12,19 @@
 
 namespace ksearch {
 
-// The programs, results, replies and trees of one run, by their ids. What an id stands for never
-// changes, so that a strategy which keeps ids alone and reads the rest here is still a function of
-// its inputs. Has the programs of all steps before the present one, and every reply that was folded
-// in. NOT_FOUND: there is no such; other errors are the store's.
+// The programs, results, replies and trees of one run, by id. The content of an id never changes,
+// so a strategy that keeps only ids and reads the rest here is still a function of its inputs.
+// Contains the programs of all steps before the current one, and every reply that was processed.
+// NOT_FOUND if there is no such id; other errors are the store's.
 class ProgramShelf {
  public:
   virtual ~ProgramShelf() = default;
 
   virtual absl::StatusOr<v1::Sources> ReadSources(const std::string& candidate_id) const = 0;
   virtual absl::StatusOr<v1::JobResult> ReadResult(const std::string& job_id) const = 0;
-  // Of the run's call of that number, which did not fail.
+  // The reply to the run's call with that number, which must not have failed.
   virtual absl::StatusOr<LlmReply> ReadReply(int64_t call_number) const = 0;
-  // A revision that a step ended with.
+  // The tree with this revision, at which a step must have ended.
   virtual absl::StatusOr<v1::WorldModel> ReadWorldModel(int64_t revision) const = 0;
 };
 

@@ -13,10 +13,10 @@ namespace ksearch {
 // The bytes of a message, the same for equal messages: maps are in the order of their keys.
 std::string StateBytes(const google::protobuf::MessageLite& message);
 
-// A map of programs in a state, such as EvaluationLogState.screened, as it is saved. A search has
-// thousands of programs and a step changes one of them, so the bytes are kept from one save to the
-// next, and the changed program's alone are written again. Code that changes one there says so.
-// Equal states give equal bytes, however they came about. Thread-compatible.
+// Serializes a map of programs in a state, such as EvaluationLogState.screened. A search has
+// thousands of programs, and a step changes one of them, so the bytes are kept from one save to the
+// next and only the changed program is serialized again. Code that changes a program must call
+// Change. Equal states give equal bytes, whatever their history. Thread-compatible.
 class SavedPrograms {
  public:
   using Programs = google::protobuf::Map<std::string, v1::ScreenedProgram>;
@@ -25,21 +25,21 @@ class SavedPrograms {
   explicit SavedPrograms(int field = v1::EvaluationLogState::kScreenedFieldNumber)
       : field_(field) {}
 
-  // The program of this id came, went or was changed.
+  // The program with this id was added, removed or changed.
   void Change(const std::string& candidate_id) { changed_.insert(candidate_id); }
-  // The map is another one.
+  // The whole map was replaced.
   void Restart() { all_ = true; }
 
-  // The map's fields, one for each entry, by id. Good until the next call.
+  // The map's fields, one per entry, in the order of ids. Valid until the next call.
   const std::string& Fields(const Programs& programs) {
     Update(programs);
     return bytes_;
   }
 
-  // The bytes of `state`, whose field `log_field` is `log`: that field comes twice, first without
-  // the screened programs and at the end with them alone, which readers join. The programs are out
-  // of `log` while it runs, and there again when it returns.
-  // Leaves room for `more` bytes.
+  // The bytes of `state`, whose field `log_field` is `log`. That field is written twice, first
+  // without the screened programs and at the end with only them; parsers merge both. The programs
+  // are moved out of `log` during the call and back before it returns. Reserves room for `more`
+  // bytes.
   std::string Encode(const google::protobuf::MessageLite& state, const v1::EvaluationLogState& log,
                      int log_field, size_t more = 0);
 
@@ -50,7 +50,7 @@ class SavedPrograms {
   };
   void Update(const Programs& programs);
   std::string EntryBytes(const std::string& id, const v1::ScreenedProgram& program) const;
-  // nullptr: there is none any more.
+  // nullptr: the program was removed.
   void Put(const std::string& id, const v1::ScreenedProgram* program);
 
   const int field_;

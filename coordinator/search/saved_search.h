@@ -13,21 +13,21 @@ namespace ksearch {
 
 inline constexpr int kSearchStateVersion = 2;
 
-// A state without the nodes and tombstones of its tree, which the shelf has by the tree's revision.
-// `solutions`: of SearchState.solutions.
+// Encodes a state without the nodes and tombstones of its tree, which the shelf has under the
+// tree's revision. `solutions` serializes SearchState.solutions.
 std::string EncodeWithoutTree(const v1::SearchState& state, SavedPrograms* saved,
                               SavedPrograms* solutions);
 
-// Reads version 1, too, and states with their whole tree. `trees` has those of others; null: there
-// are none. `had_tree`, if given: whether the bytes had it. DATA_LOSS if the bytes are unreadable,
-// of another version, or hold a broken tree, or if their tree is nowhere; other errors are those of
-// `trees`.
+// Also reads version 1, and states that include their tree. `trees` provides the trees of other
+// states; null: there are none. `had_tree`, if given, receives whether the bytes included the tree.
+// DATA_LOSS if the bytes are unreadable, of another version, contain a broken tree, or if their
+// tree cannot be found; other errors are those of `trees`.
 absl::StatusOr<v1::SearchState> DecodeSearchState(const std::string& bytes,
                                                   const ProgramShelf* trees = nullptr,
                                                   bool* had_tree = nullptr);
 
-// Makes a search that failed, or that finished with a budget smaller than `rounds`, go on where it
-// stopped; no effect on any other.
+// Lets a search that failed, or that finished with a budget smaller than `rounds`, continue where
+// it stopped; no effect on other searches.
 void ReopenSearch(int rounds, v1::SearchState* state);
 
 // The part of a run's status that the search knows, see SearchStrategy::Describe.

@@ -12,10 +12,10 @@
 
 namespace ksearch {
 
-// What steers a world-model search; constant for a run (rounds may grow on a resume).
+// The settings of a world-model search; constant for a run (rounds may grow on a resume).
 struct SearchSettings {
-  // Fills in what presets have in common from the run's configuration; a field left at zero has the
-  // default documented in proto/config.proto. The rest is for TreePolicy::Settle.
+  // Fills in the settings common to all presets from the run's configuration; a field left at zero
+  // gets the default documented in proto/config.proto. TreePolicy::Settle fills in the rest.
   explicit SearchSettings(const SearchContext& context) {
     const v1::RunConfig& config = context.config;
     const v1::WorldModelSettings& model = config.world_model();
@@ -44,10 +44,10 @@ struct SearchSettings {
   double too_hard_decay;
   int max_new_nodes;
   int init_max_new_nodes = 12;
-  int edit_attempts;  // per revision, the first one included
+  int edit_attempts;  // per revision, including the first one
   SelectionOptions selection;
   std::string task;
-  // Runs that began before there were profiles or examinations have none.
+  // Runs started by versions without profiles or examinations have none.
   EvaluationRules evaluation;
 
   // ---- by preset
@@ -55,13 +55,13 @@ struct SearchSettings {
   EditMode edit_mode = EditMode::kTransactional;
   int init_attempts = 0;
   int wanted_frontier = 0;
-  // Absent, and so off, in runs that began before there were such.
+  // Absent, and so off, in runs started by versions without it.
   bool learn_from_confirmations = false;
   // Valid edits of a faulty script are kept, and no intents are asked for before the first result
-  // while every slot has one. Runs that began before keep the rules they began with.
+  // while every slot has one. Older runs keep their rules.
   bool revised_rules = false;
   double dominated_ratio = 0;
-  // Off in runs that began before there was such.
+  // Off in runs started by versions without it.
   bool time_baseline_first = false;
 };
 

@@ -9,11 +9,11 @@
 
 namespace ksearch {
 
-// Gathers what is wrong with settings; each fault begins with the field's name.
+// Collects errors in settings; each begins with the field's name.
 class SettingFaults {
  public:
   void Range(absl::string_view field, double value, double low, double high) {
-    if (!(value >= low && value <= high)) {  // so that NaN is outside, too
+    if (!(value >= low && value <= high)) {  // so that NaN is rejected, too
       faults_.push_back(absl::StrCat(field, " is ", value, ", must be in [", low, ", ", high, "]"));
     }
   }

@@ -6,7 +6,7 @@
 
 namespace ksearch {
 
-// Fills in the defaults that proto/config.proto documents, and checks what is given.
+// Fills in the defaults that proto/config.proto documents, and checks the given values.
 void CompleteWorldModelSettings(v1::WorldModelSettings* settings, SettingFaults* faults);
 
 }  // namespace ksearch

@@ -18,15 +18,15 @@ namespace ksearch {
 
 // K-Search: a tree of intents that a model revises after every cycle of attempts at one of them.
 //
-// An EvaluationLog, a tree, and the policy of its preset (presets/), which says what is asked for
-// when, how replies become edits, and what prompts show. Preset paper with parallel = 1 is the
-// published serial loop (arXiv 2602.19128). Preset default works on up to `parallel` intents at
-// once, refuses invalid edits, closes intents that keep failing, evaluates no program twice, and
-// asks for new intents while others are worked on. A program that its confirmation refused is no
-// base and no solution any more: its node is open again, and its next cycle, which goes before all
-// others, starts by repairing it. Rounds started never exceed config.rounds. All state is one
-// v1::SearchState; every input changes it, then Advance asks for whatever it lacks, so that a
-// restored state goes on exactly.
+// It consists of an EvaluationLog, a tree, and the policy of its preset (presets/), which decides
+// when to ask for what, how replies become edits, and what prompts show. Preset paper with parallel
+// = 1 is the published serial loop (arXiv 2602.19128). Preset default works on up to `parallel`
+// intents at once, refuses invalid edits, closes intents that keep failing, evaluates no program
+// twice, and asks for new intents while others are worked on. A program that its confirmation
+// refused is no longer a base or a solution: its node is open again, and its next cycle, which has
+// priority over all others, starts by repairing it. Rounds started never exceed config.rounds. All
+// state is in one v1::SearchState: every input changes it, and then Advance requests whatever is
+// missing, so that a restored state continues exactly.
 class WorldModelStrategy : public SearchStrategy {
  public:
   WorldModelStrategy(const SearchContext& context, Proposer proposer);
@@ -52,22 +52,23 @@ class WorldModelStrategy : public SearchStrategy {
   void FoldRevision(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle,
                     StepOutput* out);
   void FoldFailedCall(const ModelAnswer& answer, StepOutput* out);
-  // False: the call is no judge's.
+  // False if the call was not to the judge.
   bool FoldVerdict(const ModelAnswer& answer, StepOutput* out);
-  // Has the program examined if it is to be; false: it is not. The attempt then ends with it later.
+  // Has the program examined if that is wanted, in which case the attempt ends later; false if it
+  // is not wanted.
   bool BeginExamination(const v1::ScreenedProgram& program, const std::string& screen_tag,
                         v1::CycleState* cycle, StepOutput* out);
-  // A program was screened, and examined if it was to be: it is profiled if it is to be, and then
-  // the attempt ends with it. Whatever shows the program shows what was found.
+  // Continues after a program was screened and, if wanted, examined: it is profiled if wanted, and
+  // then the attempt ends. Whatever shows the program also shows the findings.
   void TakeExamined(const v1::ScreenedProgram& program, const std::string& screen_tag,
                     const std::string& lesson, v1::CycleState* cycle, StepOutput* out);
-  // The seed is screened, and profiled if it is to be.
+  // Continues after the seed was screened and, if wanted, profiled.
   void SettleSeed(v1::ScreenedProgram program, StepOutput* out);
-  // Goes on once nothing is waited for of any given program.
+  // Continues once no result of a given program is outstanding.
   void SettleSeeds();
   // Solved nodes under the root for the given programs that are not the root's.
   void InsertGivenPrograms(StepOutput* out);
-  // Later prompts build on it.
+  // Keeps a program for later prompts to build on.
   void KeepSolution(const v1::ScreenedProgram& program);
 
   // What people change (world_model_steering.cc). ScreenSolution changes nothing on an error;
@@ -87,7 +88,7 @@ class WorldModelStrategy : public SearchStrategy {
   void RemoveCycle(int cycle);
   void EndPropose(StepOutput* out);
 
-  // Returns the lesson for the attempt; empty: none.
+  // Returns the lesson for the attempt; empty if there is none.
   std::string LearnFromExamination(const v1::JobResult& result, v1::CycleState* cycle,
                                    StepOutput* out);
 
@@ -97,17 +98,17 @@ class WorldModelStrategy : public SearchStrategy {
                 StepOutput* out);
   // If the seed was refused: a node of its own for its repair.
   void InsertRepairOfSeed(StepOutput* out);
-  // Gives the cycle the nearest program above it that still stands, or none.
+  // Gives the cycle the nearest ancestor's program that was not refused, or none.
   void Rebase(v1::CycleState* cycle);
   // The node whose refused program is to be repaired next; null if none waits.
   const v1::Node* NodeToRepair() const;
-  // No attempt has ended since the cycle's best was refused: the one under way was asked for
+  // Whether no attempt has ended since the cycle's best was refused: the current one was requested
   // before.
   static bool WasJustRefused(const v1::CycleState& cycle);
   // A cycle on a node that waits for a repair begins with the refused program.
   void BeginRepair(v1::CycleState* cycle);
 
-  // Output: asks for everything that is wanted and not under way.
+  // Requests everything that is wanted and not yet in progress.
   void Advance(StepOutput* out);
   bool ServeCycle(v1::CycleState* cycle, StepOutput* out);
   bool ServeScreen(v1::CycleState* cycle, StepOutput* out);
@@ -130,8 +131,8 @@ class WorldModelStrategy : public SearchStrategy {
   v1::SearchState state_;
   mutable SavedPrograms saved_;
   mutable SavedPrograms saved_solutions_{v1::SearchState::kSolutionsFieldNumber};
-  // A state of an earlier version had its tree in it, and goes on to have it until that is another:
-  // then alone it is sure that the shelf has it, too.
+  // A state of an earlier version includes its tree, and continues to include it until the tree
+  // changes: only then is it certain that the shelf has it, too.
   static constexpr int64_t kNoRevision = -1;
   int64_t revision_in_state_ = kNoRevision;
 };

@@ -28,7 +28,7 @@ std::string TreeDigest(const v1::WorldModel& model, const TreeDigestOptions& opt
 struct FrontierDigestOptions {
   bool paper = false;       // shallowest first, 10 lines; default: most promising first, all
   size_t max_bytes = 4000;  // paper: 1200
-  std::vector<std::string> in_flight{};  // nodes being worked on, left out; not in paper
+  std::vector<std::string> in_flight{};  // nodes in progress, which are left out; not in paper
 };
 // One line per executable action; "(none)" if there is none.
 std::string FrontierDigest(const v1::WorldModel& model, const FrontierDigestOptions& options);
@@ -41,7 +41,7 @@ std::string PathDigest(const v1::WorldModel& model, absl::string_view node_id, s
 std::string StatusDigest(const v1::WorldModel& model, absl::string_view active_node_id,
                          size_t max_bytes);
 
-// Pruned intents, a line each, newest first; empty if there are none.
+// Pruned intents, one line each, newest first; empty if there are none.
 std::string TombstoneDigest(const v1::WorldModel& model, size_t max_bytes);
 
 }  // namespace ksearch

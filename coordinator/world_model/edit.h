@@ -13,10 +13,11 @@ namespace ksearch {
 // too-hard mark, a lesson, an insertion index or the round of the last update: v1::NodePatch has no
 // such fields, so the published system's forged solutions cannot be expressed.
 enum class EditMode {
-  // As K-Search's published code: ops in order, each bad one skipped and counted, the rest applied.
+  // As in K-Search's published code: applies ops in order; skips and counts invalid ones.
   kPaper,
-  // All or nothing: any fault leaves the tree as it was, and every fault is described. Removed
-  // intents leave tombstones and may not come back as they were. The root's notes alone may change.
+  // All or nothing: if there is any error, the tree is unchanged and every error is described.
+  // Removed intents leave tombstones and may not be inserted again unchanged. Of the root, only its
+  // notes may change.
   kTransactional,
 };
 
@@ -25,12 +26,12 @@ struct EditOptions {
   int max_new_nodes = 3;  // inserts and split children together
   int round = 0;          // recorded as last_updated_round, and part of fresh ids
   std::string task;       // part of fresh ids
-  // Transactional: of a script with faults, updates and insertions that have none are applied, for
-  // as long as they do not rest on what is refused; the rest is refused, removals and splits
-  // always. An insertion of what is there already, under the same parent with the same title and
-  // choice, is passed over: models send a script again as a whole.
+  // Transactional: from a script with errors, applies the valid updates and insertions that do not
+  // depend on refused operations; refuses the rest, and all removals and splits. An insertion of a
+  // node that already exists (same parent, title and choice) is ignored, because models resend the
+  // whole script.
   bool keep_valid = false;
-  // Nodes that other cycles work on: they cannot be removed.
+  // Nodes that other cycles are working on, which cannot be removed.
   std::vector<std::string> nodes_in_flight;
 };
 
@@ -53,9 +54,10 @@ struct SkipCounts {
 struct EditReport {
   // False only in transactional mode with errors; the model is unchanged then, but for `kept`.
   bool applied = false;
-  // What keep_valid applied of a script with errors, for the model: "ops[0] (update of x)".
+  // The operations that keep_valid applied from a script with errors, for the model: "ops[0]
+  // (update of x)".
   std::vector<std::string> kept;
-  // One line per fault, naming the op ("ops[2]: ..."), for the model. Paper: the skipped ops.
+  // One line per error, naming the op ("ops[2]: ..."), for the model. Paper: the skipped ops.
   std::vector<std::string> errors;
   SkipCounts skipped;
   int updates = 0;
@@ -68,14 +70,14 @@ struct EditReport {
 
 EditReport ApplyEdits(const v1::EditScript& script, const EditOptions& options,
                       v1::WorldModel* model);
-// `undo` of `model`: takes back an edit that was applied.
+// `undo` must be that of `model`; it can revert an edit that was applied.
 EditReport ApplyEdits(const v1::EditScript& script, const EditOptions& options,
                       v1::WorldModel* model, TreeUndo* undo);
 
 // Builds the first tree from an INIT reply: kernel summary, open questions and inserted nodes,
-// whose parents may be "root" or other inserted nodes in any order. `model` holds the root alone.
-// Paper: an unknown or missing parent becomes the root, no cap. Transactional: such a node, a
-// repeated id or too many nodes is an error; max_new_nodes is the cap of the whole script.
+// whose parents may be "root" or other inserted nodes in any order. `model` contains only the root.
+// Paper: an unknown or missing parent becomes the root, and there is no cap. Transactional: such a
+// node, a repeated id or too many nodes is an error; max_new_nodes is the cap of the whole script.
 EditReport ApplyInitialModel(const v1::EditScript& script, const EditOptions& options,
                              v1::WorldModel* model);
 

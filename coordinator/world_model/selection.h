@@ -10,7 +10,7 @@
 namespace ksearch {
 
 struct SelectionOptions {
-  // The published rule to the letter, its difficulty-cap quirk included (arXiv 2602.19128).
+  // The published rule exactly, including its difficulty-cap quirk (arXiv 2602.19128).
   bool paper = false;
   int max_difficulty = 4;
   double virtual_loss = 0.15;  // ignored by paper
@@ -20,8 +20,8 @@ struct SelectionOptions {
 // speed. Paper: also where 4 is tighter. Default: only where it is looser.
 int DifficultyCap(const v1::WorldModel& model, const SelectionOptions& options);
 
-// How many cycles in flight share `node`'s branch: they work on a sibling, or below an ancestor of
-// it other than the root. `node` is of `model`.
+// How many cycles in flight share `node`'s branch: those that work on a sibling, or below one of
+// its ancestors other than the root. `node` must belong to `model`.
 int CyclesOnBranch(const v1::WorldModel& model, const v1::Node& node,
                    const std::vector<std::string>& in_flight);
 

@@ -9,9 +9,9 @@
 
 namespace ksearch {
 
-// How the nodes of a tree hang together, read in one pass, for those who ask about all of them.
-// Nodes are named by their places in `model.nodes()`. Good until a node comes or goes; what else of
-// the nodes changes does not matter. Borrows the model.
+// The structure of a tree, read in one pass, for code that asks about all nodes. Nodes are
+// identified by their index in `model.nodes()`. Valid until a node is added or removed; other
+// changes do not matter. Borrows the model.
 class TreeIndex {
  public:
   static constexpr int kNone = -1;
@@ -26,7 +26,7 @@ class TreeIndex {
   int Find(absl::string_view node_id) const;
   // kNone for the root, and for a node whose parent is unknown.
   int ParentOf(int place) const { return parents_[static_cast<size_t>(place)]; }
-  // Nodes on the path from the root, the node itself included.
+  // The number of nodes on the path from the root, including the node itself.
   int DepthOf(int place) const { return depths_[static_cast<size_t>(place)]; }
   // The second node of that path; kNone for the root.
   int BranchOf(int place) const { return branches_[static_cast<size_t>(place)]; }

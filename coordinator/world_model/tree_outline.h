@@ -8,15 +8,15 @@
 
 namespace ksearch {
 
-// A title, a decision or a choice as prompts show it.
+// The maximum length of a title, a decision or a choice in prompts.
 inline constexpr size_t kMaxShownTitle = 160;
 
 // "open, score 0.50, difficulty 3", "SOLVED 1.500x, 3.20 us, candidate 0123456789ab", ...
 std::string NodeStatus(const v1::WorldModel& model, const v1::Node& node);
 
-// An indented outline of the tree in at most `max_bytes`, a line per node, and descriptions, notes
-// and lessons, for the most relevant nodes: active path, best path, frontier, solved, rest. Says
-// how many nodes are left out.
+// An indented outline of the tree in at most `max_bytes`: one line per node, with descriptions,
+// notes and lessons for the most relevant nodes, in the order active path, best path, frontier,
+// solved, rest. Says how many nodes are left out.
 std::string TreeOutline(const v1::WorldModel& model, const std::string& active, size_t max_bytes);
 
 }  // namespace ksearch

@@ -8,20 +8,19 @@
 
 namespace ksearch {
 
-// Takes back what edits have done to a tree. Keeps what they changed, so that nobody has to copy a
-// tree of thousands of nodes to try three edits on it. Borrows the tree; places are those in
-// `model.nodes()`.
+// Reverts edits of a tree. Keeps what they changed, so that trying three edits does not require a
+// copy of a tree with thousands of nodes. Borrows the tree; places are indices in `model.nodes()`.
 class TreeUndo {
  public:
   explicit TreeUndo(v1::WorldModel* model);
 
-  // Each before the change that it names, or for a node that was appended, after it. The rest of
-  // the tree may change without notice; tombstones only come.
+  // To be called before each change, or, for a node that was appended, after it. Other parts of the
+  // tree may change without notice; tombstones may only be added.
   void WillChange(const v1::Node& node);
   void WillRemove(const v1::Node& node);
   void HasAppended() { changes_.push_back({Kind::kAppended, 0, {}}); }
 
-  // The tree is as it was at the start; changes can be noted anew.
+  // Restores the tree to its original state; afterwards, new changes can be recorded.
   void Undo();
 
  private:

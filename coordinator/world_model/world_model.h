@@ -11,17 +11,17 @@
 
 namespace ksearch {
 
-// The world model as a value: questions about a v1::WorldModel and the changes the machine itself
-// makes to it. What a language model may change goes through edit.h. Pure functions, no I/O.
-// Pointers returned are into the argument and die with the next change of it.
+// The world model as a value: queries on a v1::WorldModel, and the changes that the search itself
+// makes to it. Changes by a language model go through edit.h. Pure functions, no I/O. Returned
+// pointers are into the argument and are valid until its next change.
 
 inline constexpr char kRootId[] = "root";
 inline constexpr int kMaxNodeIdLength = 64;
-// Lessons kept per node, newest win; and the length of one in bytes.
+// The number of lessons kept per node (the newest ones), and the maximum length of one in bytes.
 inline constexpr int kMaxLessons = 16;
 inline constexpr int kMaxLessonBytes = 400;
 
-// A tree of the root alone.
+// A tree that consists only of the root.
 v1::WorldModel NewWorldModel();
 
 const v1::Node* FindNode(const v1::WorldModel& model, absl::string_view node_id);
@@ -38,7 +38,7 @@ bool IsSolved(const v1::Node& node);
 bool IsOpenAction(const v1::WorldModel& model, const v1::Node& node);
 // Open action nodes whose parent is the root or solved, in order of insertion.
 std::vector<const v1::Node*> Frontier(const v1::WorldModel& model);
-// Their places.
+// The indices of the frontier's nodes.
 std::vector<int> FrontierPlaces(const TreeIndex& index);
 // Number of open action nodes, executable or not.
 int CountOpenActions(const v1::WorldModel& model);
@@ -47,8 +47,8 @@ bool HasOpenChild(const v1::WorldModel& model, absl::string_view node_id);
 // The solved node with the greatest score, the larger id on a tie; null if none is solved.
 const v1::Node* BestNode(const v1::WorldModel& model);
 
-// A legal id made of `wanted`: illegal characters become '_', cut to kMaxNodeIdLength; may be
-// empty.
+// A legal id made from `wanted`: illegal characters become '_', and it is cut to kMaxNodeIdLength;
+// may be empty.
 std::string SanitizedId(absl::string_view wanted);
 // "<prefix><task>_r<round>_<suffix><k>" with the least k that is free and greater than `*last`
 // (null: than 0), which becomes k; the task's name is cut to 48 characters, or to what keeps the id
@@ -62,19 +62,19 @@ v1::Node* AppendNode(v1::WorldModel* model, v1::Node node);
 // the active node. FAILED_PRECONDITION if it is solved already, NOT_FOUND if there is no such node.
 absl::Status AttachSolution(v1::WorldModel* model, absl::string_view node_id,
                             const v1::Solution& solution);
-// Takes a refused program from a node: a solved node is open again, the root has no program. No
-// effect on a node that is not solved.
+// Removes a refused program from a node: a solved node becomes open again; the root loses its
+// program. No effect on a node that is not solved.
 void WithdrawSolution(v1::WorldModel* model, absl::string_view node_id);
-// Counts a program of the node that a confirmation refused; the node closes with the `limit`-th.
+// Counts a program of the node that a confirmation refused; the node is closed at the `limit`-th.
 void CountRefusal(v1::WorldModel* model, absl::string_view node_id, int limit);
 // Records the confirmed speed-up over the baseline with every node that this program solved.
 void NoteConfirmedSpeedup(v1::WorldModel* model, const std::string& candidate_id, double speedup);
-// Newest last; the oldest beyond kMaxLessons go.
+// Appends a lesson; removes the oldest if there are more than kMaxLessons.
 void AddLesson(v1::WorldModel* model, absl::string_view node_id, absl::string_view lesson);
-// What made a program of this node faster; the same limits.
+// Records what made a program of this node faster; the same limits apply.
 void AddGain(v1::WorldModel* model, absl::string_view node_id, absl::string_view gain);
-// A cycle ended without a pass: the action's score is multiplied by `decay`, and the node closes
-// once `limit` such cycles are counted. Returns true if it closed now.
+// Records that a cycle ended without a pass: multiplies the action's score by `decay`, and closes
+// the node once there were `limit` such cycles. Returns true if it was closed now.
 bool RecordTooHard(v1::WorldModel* model, absl::string_view node_id, double decay, int limit,
                    int round);
 // Removes an open leaf and, if asked to, leaves a tombstone.

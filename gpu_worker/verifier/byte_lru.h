@@ -12,8 +12,8 @@
 
 namespace ksearch {
 
-// Keeps the values used last, up to a number of bytes. Values in use elsewhere live on when they
-// are dropped here. Thread-compatible.
+// A cache that keeps the most recently used values, up to a number of bytes. A value that is in use
+// elsewhere stays alive after it is dropped here. Thread-compatible.
 template <typename T>
 class ByteLru {
  public:
@@ -45,7 +45,7 @@ class ByteLru {
     entries_.erase(it);
   }
 
-  // `unwanted` says of a key whether its value goes.
+  // Erases all values for whose key `unwanted` returns true.
   template <typename Unwanted>
   void EraseIf(const Unwanted& unwanted) {
     for (auto key = order_.begin(); key != order_.end();) {
@@ -73,7 +73,7 @@ class ByteLru {
 
   const int64_t max_bytes_;
   int64_t bytes_ = 0;
-  std::list<std::string> order_;  // latest first
+  std::list<std::string> order_;  // most recently used first
   absl::flat_hash_map<std::string, Entry> entries_;
 };
 

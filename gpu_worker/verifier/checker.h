@@ -10,14 +10,15 @@
 
 namespace ksearch {
 
-// Whether this says that a call was wrong, so that the process that made it can make another.
+// Whether the ending only says that a call's result was wrong, so that its process can make further
+// calls.
 bool IsVerdictOnACall(const Ending& ending);
 
-// The correctness gate on one workload: kGateVariants variants through the same buffers, each with
-// freshly poisoned outputs, guard bands and inputs checked, outputs compared with the oracle; then
-// those of `trials`, the further ones that the rule of the task's suite looks at. They are made for
-// that rule also after a call that is wrong here. The result's outcome is PASSED or the first
-// failure. Non-OK if the machine has no memory for it.
+// The correctness gate on one workload. kGateVariants variants run through the same buffers; each
+// time, outputs are poisoned first, guard bands and inputs are checked, and outputs are compared
+// with the oracle. Then come the variants of `trials`, the additional ones that the rule of the
+// task's suite requires; these run even if an earlier call was wrong by ksearch's rule. The
+// result's outcome is PASSED or the first failure. Non-OK if the machine is out of memory.
 absl::StatusOr<v1::WorkloadResult> CheckWorkload(
     Bench& bench, RunnerLink& link, const std::shared_ptr<const WorkloadCase>& workload,
     const OracleEntries& oracles, const OracleEntries& trials,

@@ -7,12 +7,12 @@
 namespace ksearch {
 
 // Reads VerifierRequests from `fd`, one at a time, and answers each with progress and then a
-// verdict or an infrastructure_error. Returns OK when the worker hangs up between requests, and
-// what is wrong with the device once it failed.
+// verdict or an infrastructure_error. Returns OK when the worker closes the connection between
+// requests, or an error if the device has failed.
 absl::Status ServeRequests(int fd, Bench& bench);
 
 // For a verifier that cannot work: answers the first request with `trouble` as its
-// infrastructure_error and returns `trouble`, so that the worker's next request meets a new
+// infrastructure_error and returns `trouble`, so that the worker's next request goes to a new
 // process.
 absl::Status RefuseRequest(int fd, const absl::Status& trouble);
 

@@ -10,14 +10,14 @@
 
 namespace ksearch {
 
-// SuiteRule::SAMPLES, of a program whose calls passed the gate: whether it draws tokens by their
-// probabilities. First on inputs that differ from call to call, where ksearch's own rule asks that
-// the places of tokens among those that may be drawn are spread evenly, but for most_distance and
-// chance; then on equal inputs, as upstream: how often each token came. Where there is no time for
-// all tokens of the rule, their distance is estimated from those that were drawn, by what chance
-// makes of both numbers; ksearch's own rule leaves out what chance makes. Adds one trial to
-// *verdict. The ending is INCORRECT, or that of a call that failed. Non-OK if the machine has no
-// memory for it.
+// SuiteRule::SAMPLES for a program whose calls passed the gate: checks that it draws tokens by
+// their probabilities. First on inputs that differ from call to call: by ksearch's own rule, the
+// places of tokens among those that may be drawn must be uniform, up to most_distance and chance.
+// Then on equal inputs, as upstream does: by how often each token came. If there is no time for all
+// tokens that the rule asks for, the distance is extrapolated from those that were drawn, using the
+// distance that chance causes for either number; ksearch's own rule subtracts the part due to
+// chance. Adds one trial to *verdict. The ending is PASSED, INCORRECT, or that of a call that
+// failed. Non-OK if the machine is out of memory.
 absl::StatusOr<Ending> CheckSampling(Bench& bench, RunnerLink& link,
                                      const std::shared_ptr<const WorkloadCase>& workload,
                                      const WorkloadSession::Limits& limits,

@@ -11,12 +11,12 @@
 
 namespace ksearch {
 
-// Puts a program that a candidate is compared with through the correctness gate on every case,
-// before the candidate is there: what fails then is the program's own fault, and what fails beside
-// a candidate later is not. `what` names the program in messages, e.g. "the baseline"; they hold
-// the words of its exceptions if `is_tasks_own`, which a rival is not. TaskFault
-// (common/task_fault.h): it does not load, fails or is wrong, or `deadline` passes between cases;
-// other errors are the machine's.
+// Runs the correctness gate on every case for a program that a candidate is compared with, before
+// the candidate is loaded. A failure then is the program's own fault; a later failure next to a
+// candidate is not. `what` names the program in messages, e.g. "the baseline"; they contain its
+// exceptions' messages if `is_tasks_own`, which is false for a rival. TaskFault
+// (common/task_fault.h): it does not load, fails or is wrong, or `deadline` passes between cases.
+// Other errors are the machine's.
 absl::Status TryTrustedProgram(Bench& bench, const ProgramImage& program, absl::string_view what,
                                bool is_tasks_own,
                                const std::vector<std::shared_ptr<const WorkloadCase>>& cases,

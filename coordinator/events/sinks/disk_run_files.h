@@ -10,9 +10,9 @@
 
 namespace ksearch::sinks {
 
-// Files below a folder that are rebuilt from their beginning: appended bytes that are in the file
-// already are only compared. Writing starts at the first byte that differs, or at the file's end;
-// so a file that a crash cut short is completed, and one with other content is replaced. For one
+// Files below a folder that are rebuilt from their beginning: appended bytes that the file already
+// contains are only compared. Writing starts at the first byte that differs, or at the file's end.
+// So a file that a crash cut short is completed, and one with other content is replaced. For one
 // thread at a time.
 class DiskRunFiles final : public RunFiles {
  public:
@@ -20,13 +20,13 @@ class DiskRunFiles final : public RunFiles {
 
   absl::Status Append(const std::string& path, absl::string_view bytes) override;
   absl::Status Place(const std::string& path, absl::string_view content) override;
-  // What was written will be there after a power cut.
+  // Makes everything that was written survive a power failure.
   absl::Status Sync();
 
  private:
   struct File {
     UniqueFd fd;
-    int64_t position = 0;  // of what comes next
+    int64_t position = 0;  // of the next byte
     int64_t size = 0;      // on disk
     bool written = false;  // since the last Sync
   };

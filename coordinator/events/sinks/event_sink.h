@@ -22,7 +22,7 @@
 
 namespace ksearch::sinks {
 
-// What a sink reads of the store. Each may block, and may be called on the sink's thread.
+// What a sink reads from the store. Each function may block and may be called on the sink's thread.
 struct EventReader {
   std::function<absl::StatusOr<std::vector<v1::FeedEntry>>(int64_t after_cursor, int limit)> feed;
   std::function<absl::StatusOr<int64_t>()> newest_cursor;
@@ -34,21 +34,21 @@ struct EventReader {
   std::function<absl::StatusOr<v1::WorldModel>(const std::string& run_id)> world_model;
 };
 
-// Follows the events of all runs on its own thread, and has one recorder per run write them. Never
+// Follows the events of all runs on its own thread and writes them with one recorder per run. Never
 // blocks a search: a write that fails is logged once and retried from the same place. Its progress
-// is kept in a file, so that nothing is missed or written twice across restarts and crashes.
+// is kept in a file, so that nothing is missed or written twice after restarts and crashes.
 // Thread-safe.
 class EventSink {
  public:
   struct Options {
     v1::SinkConfig config;                          // with its defaults
-    std::string cursor_path;                        // of the file that says how far it has come
+    std::string cursor_path;                        // of the file with its progress
     absl::Duration first_retry = absl::Seconds(1);  // doubled up to a minute
     absl::Duration save_interval = absl::Seconds(1);
   };
   // Starts at once. `feed` must outlive it.
   EventSink(Options options, EventFeed* feed, EventReader reader, const Clock& clock);
-  // Writes what is in the store by now, if it can.
+  // Writes everything that is in the store by now, if possible.
   ~EventSink();
   EventSink(const EventSink&) = delete;
   EventSink& operator=(const EventSink&) = delete;
@@ -56,7 +56,7 @@ class EventSink {
   v1::SinkFacts Facts() const;
 
  private:
-  // An active run, as far as it is written.
+  // An active run, and how much of it is written.
   struct OpenRun {
     std::unique_ptr<RunRecorder> recorder;
     std::unique_ptr<DiskRunFiles> files;
@@ -68,9 +68,9 @@ class EventSink {
   absl::Status CatchUp();
   absl::Status Take(const v1::FeedEntry& entry);
   absl::StatusOr<OpenRun> Open(const std::string& run_id, int64_t before_seq);
-  // Has all that was taken on disk, and says so in the cursor's file.
+  // Syncs everything that was processed to disk, and records that in the cursor's file.
   absl::Status Save();
-  // Waits; false once the sink is about to end.
+  // Waits; returns false once the sink is to end.
   bool Wait(absl::Duration time);
   void SetFault(const absl::Status& status);
 
@@ -80,7 +80,7 @@ class EventSink {
   const EventReader reader_;
   const Clock& clock_;
 
-  // The thread's own.
+  // Used only by the thread.
   std::map<std::string, OpenRun> runs_;
   int64_t cursor_ = 0;
   int64_t saved_cursor_ = -1;  // -1: none is known

@@ -7,8 +7,8 @@
 
 namespace ksearch::sinks {
 
-// One JSON object a line and event, {"run_id": ..., "event": {...}} with the fields of the protos,
-// in <run id>.jsonl: for jq and data frames.
+// One JSON object per event and line, {"run_id": ..., "event": {...}} with the fields of the
+// protos, in <run id>.jsonl: for jq and data frames.
 class JsonlRecorder final : public RunRecorder {
  public:
   explicit JsonlRecorder(const std::string& run_id)

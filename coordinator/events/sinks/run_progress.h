@@ -14,14 +14,14 @@
 
 namespace ksearch::sinks {
 
-// What a run's events add up to, as numbers over time. A pure function of the events.
+// The progress of a run as numbers over time, computed from its events alone.
 class RunProgress {
  public:
   // True if there is something new to draw: a candidate was judged, confirmed or refused, a reply
   // was unusable, or the run has ended.
   bool Add(const v1::RunEvent& event);
 
-  // Names and values as of the last event: what has no value yet is left out. Names are made of
+  // Names and values as of the last event, without those that have no value yet. Names are made of
   // lower-case letters, '_' and '/'; at most 40 of them. Money in US dollars, times in seconds.
   std::vector<std::pair<std::string, double>> Values() const;
 
@@ -47,7 +47,7 @@ class RunProgress {
   int64_t input_tokens_ = 0;
   int64_t output_tokens_ = 0;
   absl::Duration device_time_;
-  // What the event added last says, if it is about a judged candidate.
+  // From the last event, if it is about a judged candidate.
   std::optional<double> speedup_;
   std::optional<double> latency_us_;
   double best_screened_ = 0;

@@ -14,34 +14,35 @@
 
 namespace ksearch::sinks {
 
-// Where the files of one run go. Paths are relative, of safe characters (SafeName), with '/'.
+// The destination of one run's files. Paths are relative, use '/', and contain only safe characters
+// (SafeName).
 class RunFiles {
  public:
   virtual ~RunFiles() = default;
   // Adds to the end of a file.
   virtual absl::Status Append(const std::string& path, absl::string_view bytes) = 0;
-  // A whole file, which appears at once. One that is there already stays as it is.
+  // Adds a whole file, which appears atomically. An existing file is not changed.
   virtual absl::Status Place(const std::string& path, absl::string_view content) = 0;
 };
 
-// What a recorder may ask about the run.
+// What a recorder may read about the run.
 struct RunReader {
   std::function<absl::StatusOr<v1::Sources>(const std::string& candidate_id)> sources;
   std::function<absl::StatusOr<v1::WorldModel>()> world_model;  // the newest tree
 };
 
-// One run in the form of another program. For one thread at a time.
+// Writes one run in another program's format. For one thread at a time.
 class RunRecorder {
  public:
   virtual ~RunRecorder() = default;
-  // Called with every event of the run, from the first one on, in order. The same events append the
-  // same bytes: after a restart the recorder is new, gets all of them again, and what is on
-  // disk already is not written twice.
+  // Called with every event of the run, from the first one on, in order. The same events must
+  // append the same bytes: after a restart a new recorder gets all of them again, and bytes that
+  // are already on disk are not written twice.
   virtual absl::Status Record(const v1::RunEvent& event, RunFiles* files) = 0;
 };
 
 // `text` if it is a name of at most 60 letters, digits, '_', '-' and '.' that neither begins with a
-// '.' nor has two of them in a row; otherwise one that is made of it and of its digest.
+// '.' nor has two of them in a row; otherwise a name made from it and its digest.
 std::string SafeName(absl::string_view text);
 
 }  // namespace ksearch::sinks

@@ -20,7 +20,8 @@ std::unique_ptr<RunRecorder> MakeRecorder(const v1::SinkConfig& sink, const std:
 
 // INVALID_ARGUMENT lists every fault, each with its field.
 absl::Status CheckSinks(const google::protobuf::RepeatedPtrField<v1::SinkConfig>& sinks);
-// With its name and its folder, an absolute path or one below `state_dir`.
+// The sink with its name and its folder filled in; the folder is an absolute path or one below
+// `state_dir`.
 v1::SinkConfig WithDefaults(v1::SinkConfig sink, const std::string& state_dir);
 
 }  // namespace ksearch::sinks

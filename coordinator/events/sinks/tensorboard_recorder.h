@@ -9,9 +9,9 @@
 namespace ksearch::sinks {
 
 // The numbers of a run as TensorBoard's event file, <run id>/events.out.tfevents.<second>.ksearch:
-// one scalar a value of RunProgress and step, the step being the count of what was drawn before.
-// The file is a sequence of TFRecords: length (u64), masked CRC-32C of it, data, masked CRC-32C of
-// the data, all little-endian; the data is a tensorflow.Event (tensorflow/core/util/event.proto).
+// one scalar per value of RunProgress and step, where the step counts the earlier points. The file
+// is a sequence of TFRecords: length (u64), masked CRC-32C of it, data, masked CRC-32C of the data,
+// all little-endian; the data is a tensorflow.Event (tensorflow/core/util/event.proto).
 class TensorboardRecorder final : public RunRecorder {
  public:
   explicit TensorboardRecorder(const std::string& run_id) : folder_(SafeName(run_id)) {}
@@ -19,7 +19,7 @@ class TensorboardRecorder final : public RunRecorder {
 
  private:
   const std::string folder_;
-  std::string path_;  // once the first event has said when
+  std::string path_;  // set at the first event, which has the time
   RunProgress progress_;
   int64_t step_ = 0;
 };

@@ -9,8 +9,8 @@
 namespace ksearch::sinks {
 
 // The framing of a `.wandb` file (wandb/sdk/internal/datastore.py): a header of 7 bytes, then
-// records in blocks of 32 KiB as LevelDB's log has them. A record's pieces have 7 bytes each in
-// front: CRC-32 (IEEE, of type and data), length (u16), type (1 whole, 2 first, 3 middle, 4 last),
+// records in blocks of 32 KiB as in LevelDB's log. Each piece of a record is preceded by 7 bytes:
+// CRC-32 (IEEE, of type and data), length (u16), type (1 whole, 2 first, 3 middle, 4 last),
 // little-endian. No piece crosses a block; fewer than 7 bytes at a block's end are zeros.
 class WandbLog {
  public:

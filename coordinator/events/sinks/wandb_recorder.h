@@ -12,10 +12,10 @@
 
 namespace ksearch::sinks {
 
-// A run as Weights & Biases keeps one that was made without a network: a folder
-// offline-run-<when>-<id>/ with run-<id>.wandb and files/, which `wandb sync FOLDER` uploads. Each
-// time a run is resumed a new folder continues with the same id and higher steps. The fields of the
-// configuration that go there are listed here; programs are files of new incumbents only.
+// Writes a run in the form of an offline run of Weights & Biases: a folder offline-run-<when>-<id>/
+// with run-<id>.wandb and files/, which `wandb sync FOLDER` uploads. Each time a run is resumed a
+// new folder continues with the same id and higher steps. Only the configuration fields listed here
+// are written, and only programs of new incumbents.
 class WandbRecorder final : public RunRecorder {
  public:
   struct Options {
@@ -27,9 +27,9 @@ class WandbRecorder final : public RunRecorder {
   absl::Status Record(const v1::RunEvent& event, RunFiles* files) override;
 
  private:
-  // Begins the folder of what follows.
+  // Begins a new folder for the following events.
   absl::Status Begin(const v1::RunEvent& event, RunFiles* files);
-  // The run's end, as far as this folder goes.
+  // Ends the run in this folder.
   absl::Status End(const v1::RunEvent& event, RunFiles* files);
   absl::Status AddHistory(RunFiles* files);
   absl::Status AddSummary(RunFiles* files);
@@ -47,10 +47,10 @@ class WandbRecorder final : public RunRecorder {
   const RunReader reader_;
   RunProgress progress_;
   WandbLog log_;
-  std::string folder_;  // of what is written now; empty: the next event begins one
+  std::string folder_;  // the current folder; empty: the next event begins one
   absl::Time begun_;    // when it was
   int64_t records_ = 0;
-  int64_t step_ = -1;  // of the last history record, rises over all folders
+  int64_t step_ = -1;  // of the last history record; increases across folders
 };
 
 }  // namespace ksearch::sinks

@@ -14,14 +14,15 @@ namespace ksearch {
 // if all are zero, every index is equally likely. `weights` must not be empty.
 size_t DrawWeighted(const std::vector<double>& weights, Rng& rng);
 
-// An element; all are equally likely. `from` must not be empty.
+// A random element; all are equally likely. `from` must not be empty.
 template <typename T>
 const T& DrawOne(const std::vector<T>& from, Rng& rng) {
   CHECK(!from.empty());
   return from[static_cast<size_t>(rng.NextBelow(from.size()))];
 }
 
-// `count` elements of different places, or all if there are fewer, in the order of the draw.
+// `count` elements from different positions, or all if there are fewer, in the order in which they
+// are drawn.
 template <typename T>
 std::vector<T> DrawSome(std::vector<T> from, size_t count, Rng& rng) {
   std::vector<T> drawn;

@@ -18,18 +18,18 @@ struct Similarity {
   bool by_meaning = false;  // the cosine of their embeddings; else the likeness of their sketches
 };
 
-// Tells programs apart: by their embeddings where both have one, else by their sketches. A state
-// names embeddings by the calls that they are the replies of; they are read once and kept.
-// Thread-compatible.
+// Measures the similarity of programs: by their embeddings if both have one, else by their
+// sketches. A state refers to an embedding by the number of the call whose reply it is; each is
+// read once and kept. Thread-compatible.
 class KnownEmbeddings {
  public:
-  // `shelf` may be null: then there are none.
+  // `shelf` may be null: then there are no embeddings.
   explicit KnownEmbeddings(std::shared_ptr<const ProgramShelf> shelf) : shelf_(std::move(shelf)) {}
 
   Similarity Compare(const v1::ProgramFeatures& a, const v1::ProgramFeatures& b);
 
  private:
-  // Null: there is none, or it cannot be read.
+  // Null if there is none, or if it cannot be read.
   const Embedding* Find(int64_t call_number);
 
   const std::shared_ptr<const ProgramShelf> shelf_;

@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// The programs of a population. A member is a place in it, named by a number: the same program may
-// have several. In the order of their numbers.
+// The programs of a population, in the order of their numbers. A member is a numbered place in the
+// population; the same program may have several.
 using Members = google::protobuf::RepeatedPtrField<v1::PopulationMember>;
 using MemberList = std::vector<const v1::PopulationMember*>;
 
@@ -20,10 +20,10 @@ using MemberList = std::vector<const v1::PopulationMember*>;
 double Fitness(const v1::EvaluationLogState& log, const v1::PopulationMember& member);
 bool Stands(const v1::EvaluationLogState& log, const v1::PopulationMember& member);
 
-// Adds a member, whose number is one more than `last_number`, which is raised.
+// Adds a member and gives it the number `last_number` + 1, which is stored in `last_number`.
 v1::PopulationMember* AddMember(const v1::PopulationMember& member, int32_t last_number,
                                 Members* members);
-// Null: there is none with this number, or it was removed.
+// Null if there is none with this number, or if it was removed.
 const v1::PopulationMember* FindMember(const Members& members, int number);
 v1::PopulationMember* FindMember(int number, Members* members);
 void RemoveMember(int number, Members* members);
@@ -31,31 +31,31 @@ void RemoveMember(int number, Members* members);
 // Those for which `wanted` is true.
 MemberList MembersThat(const Members& members,
                        const std::function<bool(const v1::PopulationMember&)>& wanted);
-// The fittest first; of equal ones the one that came first.
+// The fittest first; among equals, the one that was added first.
 void SortByFitness(const v1::EvaluationLogState& log, MemberList* members);
 // Null if there is none.
 const v1::PopulationMember* Fittest(const v1::EvaluationLogState& log, const MemberList& members);
 bool Contains(const MemberList& members, const v1::PopulationMember& member);
 
-// The members with these numbers, in the order of `numbers`; those that are gone are left out.
+// The members with these numbers, in the order of `numbers`, without those that were removed.
 MemberList MembersOf(const google::protobuf::RepeatedField<int32_t>& numbers,
                      const Members& members);
-// Puts `member` into an archive of the fittest, at its end; if `most` are in it, the worst one has
-// to be less fit, and goes; of equal ones the one that is in it longest. Every number of the
-// archive is that of a member.
+// Appends `member` to an archive of the fittest. If the archive already has `most` members, the
+// worst one (among equals, the oldest) is removed if it is less fit; otherwise `member` is not
+// added. Every number in the archive must be that of a member.
 void UpdateArchive(const v1::EvaluationLogState& log, const Members& members,
                    const v1::PopulationMember& member, int most,
                    google::protobuf::RepeatedField<int32_t>* archive);
 
-// The member that the program of an ended attempt becomes: program, idea, features, round, and the
-// plan's island and parent. Its number is 0.
+// Makes a member from the program of an ended attempt, with its program, idea, features and round,
+// and the plan's island and parent. Its number is 0.
 v1::PopulationMember ChildOf(const EndedAttempt& ended);
 v1::PopulationMember GivenMember(const v1::ScreenedProgram& program,
                                  const v1::ProgramFeatures& features, int island);
 
-// A plan that makes something of `parent`: an improvement if it stands, a repair if it does not.
+// A plan that starts from `parent`: an improvement if it passed and was not refused, else a repair.
 v1::AttemptPlan PlanFrom(const v1::EvaluationLogState& log, const v1::PopulationMember& parent);
-// Adds them to what the prompt shows; programs that it shows already are left out.
+// Adds the members to those shown in the prompt, except programs that it already shows.
 void ShowAlso(const MemberList& members, v1::AttemptPlan* plan);
 
 }  // namespace ksearch

@@ -10,72 +10,73 @@
 
 namespace ksearch {
 
-// Attempts that have ended of which the state keeps a record.
+// How many ended attempts the state keeps a record of.
 inline constexpr int kKeptAttempts = 32;
 
-// An attempt at its end.
+// An attempt that has ended.
 struct EndedAttempt {
   const v1::AttemptState& attempt;
-  // What is known of its program, also if an earlier attempt had the same one screened; null: it
-  // has none, or its screening was lost.
+  // What is known about its program, even if the program was screened for an earlier attempt; null
+  // if it has no program, or if its screening was lost.
   const v1::ScreenedProgram* program = nullptr;
   bool repeated = false;  // the program is an earlier attempt's
 };
 
-// Why a program is not worth its evaluation.
+// Why a program is not worth an evaluation.
 struct Objection {
   std::string why;
-  // The attempt ends without an evaluation; else it asks again, from another plan.
+  // True: the attempt ends without an evaluation. False: it asks again, with another plan.
   bool ends_attempt = false;
 };
 
-// What makes one strategy of attempts differ from another: what the next attempt is built from.
-// AttemptSearch does everything else. A pure function of the state and of what is drawn from `rng`,
-// whose position is part of the state, so that a restored search plans as it would have. A strategy
-// that remembers more than the evaluations keeps it in its own message of the state.
+// Decides what the next attempt is built from, which is the difference between strategies of
+// attempts; AttemptSearch does everything else. Depends only on the state and on draws from `rng`,
+// whose position is part of the state, so that a restored search makes the same plans. A strategy
+// that remembers more than evaluations keeps it in its own message in the state.
 class AttemptPolicy {
  public:
   using State = v1::AttemptSearchState;
 
   virtual ~AttemptPolicy() = default;
 
-  // Whether its prompts show what was measured: else profiles are not worth their time.
+  // Whether its prompts show measurements; if not, profiles are not worth their time.
   virtual bool shows_results() const = 0;
   // Whether the features of programs have a sketch.
   virtual bool sketches() const { return false; }
-  // Whether programs are embedded before they are objected to; the strategy has the role
-  // "embedding" then.
+  // Whether programs are embedded before ObjectionTo is asked; if so, the strategy has the role
+  // "embedding".
   virtual bool embeds() const { return false; }
 
-  // False: the next attempt has to wait for the end of one under way, or of a question in words.
+  // False: the next attempt must wait until an attempt, or a question in words, has ended.
   virtual bool MayBegin(const State& /*state*/) const { return true; }
-  // `state`: with every attempt that has ended, and the others under way.
+  // `state` includes every attempt that has ended and all attempts in progress.
   virtual v1::AttemptPlan Plan(State* state, Rng& rng) const = 0;
 
-  // The given programs, passed or not, one by one before the first attempt.
+  // Called for each given program, passed or not, before the first attempt.
   virtual void TakeGiven(const v1::ScreenedProgram& /*program*/,
                          const v1::ProgramFeatures& /*features*/, State* /*state*/,
                          Rng& /*rng*/) const {}
-  // `ended.attempt` is no longer among those under way.
+  // `ended.attempt` is no longer among those in progress.
   virtual void TakeEnded(const EndedAttempt& /*ended*/, State* /*state*/, Rng& /*rng*/) const {}
-  // Before the program of `attempt` is evaluated.
+  // Called before the program of `attempt` is evaluated.
   virtual std::optional<Objection> ObjectionTo(const v1::AttemptState& /*attempt*/,
                                                const State& /*state*/) const {
     return std::nullopt;
   }
 
-  // A question in words that is wanted now; the strategy has a role "notes" then. Asked until it is
-  // among state.notes or no longer wanted.
+  // The question in words that should be asked now, if any; such a strategy has the role "notes".
+  // Called until the question is among state.notes or no longer wanted.
   virtual std::optional<v1::NoteState> WantedNote(const State& /*state*/) const {
     return std::nullopt;
   }
-  // Its answer; no points: there was none that could be used. `note` has left state.notes.
+  // Takes its answer; without points if the answer could not be used. `note` is no longer in
+  // state.notes.
   virtual void TakeNote(const v1::NoteState& /*note*/, const std::vector<std::string>& /*points*/,
                         State* /*state*/) const {}
 };
 
-// The program with the best score among those that passed and stand; null: there is none. Of equal
-// ones, the earlier one.
+// The program with the best score among those that passed and were not refused (among equals, the
+// earlier one); null if there is none.
 const v1::ScreenedProgram* BestStanding(const v1::EvaluationLogState& log);
 
 // The given programs that were screened, in the order in which they were given.

@@ -18,15 +18,16 @@ namespace ksearch {
 // The role in which strategies of attempts ask for programs, and that of their questions in words.
 inline constexpr char kCodeRole[] = "code";
 inline constexpr char kNotesRole[] = "notes";
-// What calls that embed a program are for.
+// The purpose of calls that embed a program.
 inline constexpr char kEmbedPurpose[] = "embed";
 
-// The program of a reply that changes the program `base`, in the form that was asked for.
-// FAILED_PRECONDITION: it is a patch that does not fit `base`; the message shows which part.
+// Extracts the program from a reply that changes the program `base`, in the requested form.
+// FAILED_PRECONDITION: the reply is a patch that does not fit `base`; the message shows the part
+// that does not fit.
 using ParsePatch = std::function<absl::StatusOr<v1::Sources>(
     const std::string& reply, const v1::Sources& base, v1::ReplyForm form)>;
 
-// The proposer as strategies of attempts see it. Pure functions.
+// The proposer's functions for strategies of attempts. Pure functions.
 struct AttemptProposer {
   std::function<Prompt(const PromptFacts&, const AttemptPromptContext&)> prompt;
   ParseCode parse_code;
@@ -34,15 +35,15 @@ struct AttemptProposer {
   std::function<Prompt(const PromptFacts&, const NotePromptContext&)> note_prompt;
   std::function<absl::StatusOr<std::vector<std::string>>(const std::string& reply, int wanted)>
       parse_points;
-  // What a confirmation found wrong, in words for models (ConfirmationFindings).
+  // Describes for models what a confirmation found wrong (ConfirmationFindings).
   std::function<std::vector<std::string>(const v1::Task&, const v1::JobResult&,
                                          const std::string& rival_id)>
       read_confirmation;
   JudgeProposer judge = {};
 };
 
-// From a saved state, which has ids alone, to what models are shown. Reads programs and results
-// from SearchContext.programs, whose errors it returns. Lives for one step; borrows everything.
+// Makes prompts from a saved state, which contains only ids. Reads programs and results from
+// SearchContext.programs, whose errors it returns. Exists for one step; borrows everything.
 class AttemptQuestion {
  public:
   AttemptQuestion(const SearchContext& context, const AttemptProposer& proposer,
@@ -53,12 +54,12 @@ class AttemptQuestion {
   // A program with its sources, and with its result and profile if it has any.
   absl::StatusOr<v1::ScreenedProgram> Load(const std::string& candidate_id) const;
 
-  // The call number is the caller's to set.
+  // The caller must set the call number.
   absl::StatusOr<AskModel> ForProgram(const v1::AttemptState& attempt) const;
-  // The judge's look at the program that the attempt changes.
+  // The judge's question about the program that the attempt changes.
   absl::StatusOr<AskModel> ForJudge(const v1::AttemptState& attempt) const;
   absl::StatusOr<AskModel> ForNote(const v1::NoteState& note) const;
-  // `round`: of the attempt whose program it is; 0: a given one.
+  // `round` is that of the program's attempt; 0 for a given program.
   AskModel ForEmbedding(const v1::Sources& sources, int round) const;
 
  private:
@@ -71,7 +72,7 @@ class AttemptQuestion {
   const bool shows_results_;
 };
 
-// What a plan's prompt shows as the program that the reply changes; empty: none is shown.
+// The program that a plan's prompt shows as the one to change; empty if none is shown.
 const std::string& ShownProgram(const v1::AttemptPlan& plan);
 
 // "improve", "debug", ...: the purpose of the calls of such a plan.

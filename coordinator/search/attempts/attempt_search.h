@@ -19,11 +19,11 @@ namespace ksearch {
 
 inline constexpr int kAttemptSearchStateVersion = 1;
 
-// A strategy whose unit is one attempt: a question, a reply's program, its screening, and then its
-// examination and profile where these are wanted. `parallel` attempts are in flight at once; each
-// counts as one round, also one without a usable program; a reply without one is asked for once
-// more. A program that was screened before is not screened again. What each attempt is built from
-// is its policy's choice.
+// A strategy that makes single attempts: a prompt, the program in the reply, its screening, and
+// then its examination and profile if they are wanted. `parallel` attempts are in flight at once.
+// Each counts as one round, even without a usable program; if a reply has none, the model is asked
+// once more. A program that was screened before is not screened again. The policy decides what each
+// attempt is built from.
 //
 // The state holds ids; sources and results are read from SearchContext.programs. If that fails the
 // run fails, and may be resumed.
@@ -41,7 +41,7 @@ class AttemptSearch : public SearchStrategy {
   StepOutput OnBaseline(const ScreenResult& result) override;
   StepOutput OnConfirmed(const Confirmation& confirmation) override;
   std::string Save() const override;
-  // DATA_LOSS also if the state is another strategy's.
+  // DATA_LOSS also if the state belongs to another strategy.
   absl::StatusOr<StepOutput> Restore(const std::string& state) override;
   void Describe(v1::RunStatus* status) const override;
   const v1::WorldModel* world_model() const override { return nullptr; }
@@ -49,11 +49,11 @@ class AttemptSearch : public SearchStrategy {
  private:
   using State = v1::AttemptSearchState;
 
-  // UNAVAILABLE: the program that it changes cannot be read; else as ProgramIn says.
+  // UNAVAILABLE: the program that it changes cannot be read; other errors as for ProgramIn.
   absl::StatusOr<v1::Sources> ProgramOf(const LlmReply& reply, const v1::AttemptPlan& plan) const;
   void FoldAnswer(const LlmReply& reply, v1::AttemptState* attempt, StepOutput* out);
-  // Has the attempt's program screened, unless the strategy objects to it or it is known already.
-  // Invalidates attempts.
+  // Has the attempt's program screened, unless the strategy objects to it or it is already known.
+  // Invalidates pointers to attempts.
   void Admit(const v1::Sources& sources, v1::AttemptState* attempt, StepOutput* out);
   // Invalidates attempts.
   void FoldObjection(const Objection& objection, v1::AttemptState* attempt, StepOutput* out);
@@ -61,43 +61,44 @@ class AttemptSearch : public SearchStrategy {
   void FoldVerdict(const ModelAnswer& answer, v1::AttemptState* attempt, StepOutput* out);
   void FoldFailedCall(const absl::Status& status, v1::AttemptState* attempt, StepOutput* out);
   void SettleSeed(const v1::ScreenedProgram& program, StepOutput* out);
-  // Goes on once nothing is waited for of any given program.
+  // Continues once no result of a given program is outstanding.
   void SettleSeeds(StepOutput* out);
 
   // ---- attempt_embedding.cc
   // Whether programs are embedded, as far as is known.
   bool Embeds() const;
   bool WantsEmbedding(const v1::AttemptState& attempt);
-  // Nothing is embedded from now on.
+  // Stops embedding programs from now on.
   void RefuseEmbeddings(const std::string& fault, StepOutput* out);
-  // The attempt's program, whether it was ever screened or not.
+  // The attempt's program, whether or not it was screened.
   absl::StatusOr<v1::Sources> SourcesOf(const v1::AttemptState& attempt) const;
   // Invalidates attempts.
   void FoldEmbedding(const ModelAnswer& answer, v1::AttemptState* attempt, StepOutput* out);
-  // False: it is no answer to a call that embeds a given program.
+  // False if it is not the answer to a call that embeds a given program.
   bool FoldGivenEmbedding(const ModelAnswer& answer, StepOutput* out);
   // Requests embeddings of the given programs; true: none is outstanding.
   bool EmbedGiven(StepOutput* out);
   v1::GivenEmbedding* FindGivenEmbedding(const std::string& candidate_id);
-  // A program that passed is examined and profiled where that is wanted; then the attempt ends.
-  // `program` has a result; sources are read when they are needed.
+  // Has a program that passed examined and profiled if that is wanted; then the attempt ends.
+  // `program` has a result; its sources are read when needed.
   void TakeScreened(v1::ScreenedProgram program, const std::string& screen_tag,
                     v1::AttemptState* attempt, StepOutput* out);
   void TakeExamined(v1::ScreenedProgram program, const std::string& screen_tag,
                     v1::AttemptState* attempt, StepOutput* out);
-  // `fault`: why it had no program of its own; empty: it had. Invalidates attempts.
+  // `fault`: why the attempt produced no program; empty if it did. Invalidates pointers to
+  // attempts.
   void EndAttempt(const v1::AttemptState& attempt, const std::string& fault, bool repeated = false);
   void RemoveAttempt(int round);
 
-  // Output: asks for everything that is wanted and not under way.
+  // Requests everything that is wanted and not yet in progress.
   void Advance(StepOutput* out);
   void Serve(v1::AttemptState* attempt, StepOutput* out);
-  // True: the attempt may have ended.
+  // True if the attempt may have ended.
   bool ServeScreen(v1::AttemptState* attempt, StepOutput* out);
   v1::AttemptPlan Plan();
   void BeginAttempt();
   void ServeNotes(StepOutput* out);
-  // The call's number; 0: the search has failed.
+  // Returns the call's number, or 0 if the search has failed.
   int64_t Ask(absl::StatusOr<AskModel> ask, StepOutput* out);
   void Finish(State::Stage stage, const std::string& reason);
 
@@ -105,8 +106,8 @@ class AttemptSearch : public SearchStrategy {
   AttemptQuestion question() const {
     return AttemptQuestion(context_, proposer_, state_, policy_->shows_results());
   }
-  // The stream of choices, at position state_.choices; the caller that draws stores the new
-  // position.
+  // The stream of random choices, at position state_.choices; a caller that draws must store the
+  // new position.
   Rng Random() const { return Rng(random_key_, static_cast<uint64_t>(state_.choices())); }
   v1::RunEvent* Tell(v1::RunEvent::Kind kind, const std::string& text,
                      const v1::AttemptState& attempt, StepOutput* out) const;

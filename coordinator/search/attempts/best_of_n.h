@@ -7,12 +7,12 @@
 
 namespace ksearch {
 
-// Strategy best_of_n: the budget is spent on independent samples from the same prompt, which has
-// the task and, if there is one that passed and was not refused, the given program. Nothing that
-// any sample led to is shown to another: the control that every strategy with feedback has to beat.
+// Strategy best_of_n: spends the budget on independent samples from the same prompt, which shows
+// the task and, if one passed and was not refused, the given program. No sample sees the results of
+// another. This is the control that every strategy with feedback must beat.
 class BestOfN : public AttemptPolicy {
  public:
-  // `settings`: completed ones.
+  // `settings` must be complete.
   explicit BestOfN(const v1::BestOfNSettings& settings) : show_seed_(settings.show_seed()) {}
 
   static void Complete(v1::BestOfNSettings* settings, SettingFaults* faults);

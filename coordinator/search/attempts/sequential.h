@@ -8,12 +8,12 @@
 namespace ksearch {
 
 // Strategy sequential: every attempt refines the best program so far, with its results, a line on
-// each of the last attempts, and how the last one failed if it did. While nothing works the last
-// program that failed is repaired. With several attempts in flight each begins from the best
-// program of its moment. A program that its confirmation refused is no longer the best.
+// each of the last attempts, and how the last one failed if it did. While no program works, the
+// last one that failed is repaired. With several attempts in flight, each starts from the best
+// program at that time. A program that its confirmation refused is no longer the best.
 class Sequential : public AttemptPolicy {
  public:
-  // `settings`: completed ones.
+  // `settings` must be complete.
   explicit Sequential(const v1::SequentialSettings& settings)
       : history_(settings.history()), reply_form_(settings.reply_form()) {}
 

@@ -13,12 +13,12 @@
 namespace ksearch {
 
 // Strategy adaevolve, after AdaEvolve (skydiscover/search/adaevolve): islands chosen by their
-// recent gains, each exploring the more the less it gains; a ring of migration; another island when
-// little improves; new ideas from a model when nothing does; a few repairs of what fails.
-// docs/strategies.md lists what differs from it and why.
+// recent gains, where an island explores more the less it gains; migration around a ring; a new
+// island when there is little improvement; new ideas from a model when there is none; a few repairs
+// of failed programs. docs/strategies.md lists the differences and the reasons.
 class AdaEvolve : public AttemptPolicy {
  public:
-  // `settings`: completed ones.
+  // `settings` must be complete.
   explicit AdaEvolve(const v1::AdaEvolveSettings& settings) : settings_(settings) {}
 
   static void Complete(v1::AdaEvolveSettings* settings, SettingFaults* faults);
@@ -40,13 +40,14 @@ class AdaEvolve : public AttemptPolicy {
  private:
   void Add(v1::PopulationMember member, State* state) const;
   void AddToAllIslands(const v1::PopulationMember& member, State* state) const;
-  // `earned`: by an attempt of the island; else it came from another one.
+  // `earned`: the score comes from an attempt of the island, not from another island.
   void NoteScore(double score, bool earned, v1::AdaEvolveState::Island* island,
                  const v1::AdaEvolveState& books) const;
   void Migrate(State* state) const;
   // Opens an island with the best programs if little has improved lately.
   void SpawnIsland(State* state) const;
-  // Share of the last `window` attempts that improved the run's best; nullopt: there were fewer.
+  // The share of the last `window` attempts that improved the run's best; nullopt if there were
+  // fewer attempts.
   std::optional<double> ImprovementRate(const v1::AdaEvolveState& books, int window) const;
   v1::AdaEvolveState* Books(State* state) const;
 

@@ -9,12 +9,12 @@
 namespace ksearch {
 
 // Strategy evoengineer, after EvoEngineer (arXiv 2510.03760): a population of a few programs, a
-// barrier after each generation, and three amounts of information. "free" shows the best program
-// alone, "insight" also what was measured of it and ideas of others, "full" also mates programs and
-// changes single ones, drawn by rank. What fails is never shown.
+// barrier after each generation, and three amounts of information. "free" shows only the best
+// program, "insight" also its measurements and ideas of other programs, and "full" also combines or
+// changes programs drawn by rank. Failed programs are never shown.
 class EvoEngineer : public AttemptPolicy {
  public:
-  // `settings`: completed ones.
+  // `settings` must be complete.
   explicit EvoEngineer(const v1::EvoEngineerSettings& settings)
       : settings_(settings),
         full_(settings.preset() == "full"),
@@ -29,7 +29,7 @@ class EvoEngineer : public AttemptPolicy {
                  State* state, Rng& rng) const override;
   void TakeEnded(const EndedAttempt& ended, State* state, Rng& rng) const override;
 
-  // For tests. A program of rank r among N that work is drawn with a weight of 1 / (r + N).
+  // For tests. Among N programs that work, one of rank r is drawn with weight 1 / (r + N).
   static const v1::PopulationMember& DrawByRank(const MemberList& ranked, Rng& rng);
 
  private:

@@ -11,16 +11,16 @@
 namespace ksearch {
 
 // Strategy openevolve, after OpenEvolve 0.3.2 (openevolve/database.py): islands, each with a map of
-// cells of size and diversity that the fittest program of a cell owns; one archive of the fittest
-// programs; parents drawn from the island, the archive, or by fitness; migration round a ring.
-// docs/strategies.md lists what differs from it and why.
+// cells by size and diversity, in which the fittest program owns its cell; one archive of the
+// fittest programs; parents drawn from the island, from the archive, or by fitness; migration
+// around a ring. docs/strategies.md lists the differences and the reasons.
 class OpenEvolve : public AttemptPolicy {
  public:
   // Bins of each of the two features.
   static constexpr int kBins = 10;
   static constexpr int kReferencePrograms = 20;
 
-  // `settings`: completed ones.
+  // `settings` must be complete.
   explicit OpenEvolve(const v1::OpenEvolveSettings& settings) : settings_(settings) {}
 
   static void Complete(v1::OpenEvolveSettings* settings, SettingFaults* faults);
@@ -31,15 +31,16 @@ class OpenEvolve : public AttemptPolicy {
                  State* state, Rng& rng) const override;
   void TakeEnded(const EndedAttempt& ended, State* state, Rng& rng) const override;
 
-  // For tests, and in the order in which a plan takes them.
+  // For tests, in the order in which a plan calls them.
   int TargetIsland(const State& state) const;
-  // Null: there are no programs. `operation` says how it was drawn.
+  // Null if there are no programs. `operation` says how the parent was drawn.
   const v1::PopulationMember* DrawParent(const State& state, int island, Rng& rng,
                                          std::string* operation) const;
-  // `island`: that the attempt is for.
+  // `island` is the one that the attempt is for.
   MemberList DrawInspirations(State* state, const v1::PopulationMember& parent, int island,
                               Rng& rng) const;
-  // Adds a program to an island: its cell, the archive, and the limit of the population.
+  // Adds a program to an island; updates its cell and the archive, and enforces the population
+  // limit.
   void Insert(v1::PopulationMember newcomer, int island, State* state, Rng& rng) const;
   void Migrate(State* state, Rng& rng) const;
 

@@ -18,7 +18,7 @@ namespace ksearch {
 // often anything was. The highest score is taken.
 class Puct : public AttemptPolicy {
  public:
-  // `settings`: completed ones.
+  // `settings` must be complete.
   explicit Puct(const v1::PuctSettings& settings) : settings_(settings) {}
 
   static void Complete(v1::PuctSettings* settings, SettingFaults* faults);
@@ -34,7 +34,7 @@ class Puct : public AttemptPolicy {
 
  private:
   void Add(const v1::PopulationMember& member, State* state) const;
-  // Those chosen by attempts under way, with what they descend from and what descends from them.
+  // The programs chosen by attempts in progress, with their ancestors and descendants.
   std::vector<bool> Blocked(const State& state) const;
   void KeepBestChildren(int parent, State* state) const;
   void EnforceLimit(State* state) const;

@@ -15,15 +15,15 @@
 
 namespace ksearch {
 
-// Strategy shinka, after ShinkaEvolve (shinka/database, shinka/core): islands that all begin with
-// the same program, one archive of programs that work, parents drawn by score and by how few
-// children they have, three ways of changing a program, a test of novelty before anything is
-// evaluated, notes on what was learned, and repairs while nothing works.
-// docs/strategies.md lists what differs from it and why. Models are chosen as in all strategies
-// (RunConfig.model_choice, whose UCB is ShinkaEvolve's).
+// Strategy shinka, after ShinkaEvolve (shinka/database, shinka/core): islands that all start with
+// the same program, one archive of programs that work, parents drawn by score and by a small number
+// of children, three ways of changing a program, a novelty test before evaluation, notes on
+// lessons, and repairs while no program works. docs/strategies.md lists what differs from it and
+// why. Models are chosen as in all strategies (RunConfig.model_choice, whose UCB is
+// ShinkaEvolve's).
 class Shinka : public AttemptPolicy {
  public:
-  // `settings`: completed ones. `shelf` has the embeddings; null: there are none.
+  // `settings` must be complete. `shelf` contains the embeddings; null: there are none.
   explicit Shinka(const v1::ShinkaSettings& settings,
                   std::shared_ptr<const ProgramShelf> shelf = nullptr)
       : settings_(settings), embeddings_(std::move(shelf)) {}
@@ -43,7 +43,7 @@ class Shinka : public AttemptPolicy {
   void TakeNote(const v1::NoteState& note, const std::vector<std::string>& points,
                 State* state) const override;
 
-  // For tests, in the order in which a plan takes them. -1: nothing works anywhere.
+  // For tests, in the order in which a plan calls them. -1: no island has a program that works.
   int DrawIsland(const State& state, Rng& rng) const;
   // sigmoid(10 (score - median) / median absolute deviation) / (1 + children), of `candidates`.
   static std::vector<double> ParentWeights(const v1::EvaluationLogState& log,
@@ -55,13 +55,13 @@ class Shinka : public AttemptPolicy {
   void Migrate(State* state, Rng& rng) const;
 
  private:
-  // A program to repair with those it descends from, while nothing works.
+  // While no program works: a program to repair, with its ancestors.
   v1::AttemptPlan PlanRepair(const State& state, Rng& rng) const;
   void Add(v1::PopulationMember member, State* state) const;
   void EnforceLimit(State* state) const;
 
   const v1::ShinkaSettings settings_;
-  mutable KnownEmbeddings embeddings_;  // keeps what it has read
+  mutable KnownEmbeddings embeddings_;  // caches what it has read
 };
 
 }  // namespace ksearch

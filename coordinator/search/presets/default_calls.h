@@ -7,7 +7,7 @@
 
 namespace ksearch {
 
-// Preset default: prompts show what is known, also of the cycles beside their own.
+// Preset default: prompts show all available information, including that about other cycles.
 class DefaultCalls : public CallBuilder {
  public:
   DefaultCalls(const SearchContext& context, const SearchSettings& settings, Proposer proposer)

@@ -8,10 +8,10 @@
 
 namespace ksearch {
 
-// Preset default: several intents at a time, faulty edits refused with their faults, intents that
-// keep failing lose score and close, lessons and gains stay with their nodes, no program is
-// evaluated twice, and confirmations count. Some of it is off in runs that began before there was
-// such (SearchSettings).
+// Preset default: works on several intents at a time; refuses invalid edits with a list of their
+// errors; lowers the score of intents that keep failing and finally closes them; keeps lessons and
+// gains with their nodes; evaluates no program twice; and learns from confirmations. Some of this
+// is off in runs started by versions without it (SearchSettings).
 class DefaultPolicy : public TreePolicy {
  public:
   void Settle(const SearchContext& context, SearchSettings* settings) const override;
@@ -29,7 +29,7 @@ class DefaultPolicy : public TreePolicy {
   void CompleteFirstTree(const v1::Task& /*task*/, v1::WorldModel* /*model*/) const override {}
   bool TakesAllGiven() const override { return true; }
 
-  // Intents are asked for once in a revision of the tree.
+  // Asks for intents once per revision of the tree.
   bool HasAskedForIntents(const v1::SearchState& state) const override;
   bool WaitsForIntents() const override { return false; }
   bool RepeatsEvaluations() const override { return false; }
@@ -40,8 +40,8 @@ class DefaultPolicy : public TreePolicy {
   void NoteLessons(const v1::CycleState& cycle, v1::WorldModel* model) const override;
   std::string NoteTooHard(const SearchSettings& settings, const v1::CycleState& cycle,
                           v1::SearchState* state) const override;
-  // A revision that no later round can use is not worth its price; if the budget is raised later,
-  // a call for intents sees to the best node's continuation.
+  // A revision that no later round can use is not worth its cost. If the budget is raised later, a
+  // call for intents adds a continuation of the best node.
   bool RevisesAtTheEnd() const override { return false; }
 };
 

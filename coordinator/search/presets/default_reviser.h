@@ -7,19 +7,18 @@
 
 namespace ksearch {
 
-// Preset default: a script with faults is rejected, and the model is asked again with the list of
-// all faults, and of the operations that were applied nevertheless if that is on
-// (SearchSettings.revised_rules).
+// Preset default: rejects a script with errors and asks the model again, with a list of all errors
+// and, if SearchSettings.revised_rules is set, of the operations that were applied anyway.
 class DefaultReviser : public TreeReviser {
  public:
   using TreeReviser::TreeReviser;
 
-  // Demands three open actions; in the end it takes the best script so far, or one deterministic
-  // action.
+  // Demands three open actions; at the last reply, accepts the best script so far, or inserts one
+  // deterministic action.
   Revision Initialize(const absl::StatusOr<v1::EditScript>& script, bool last) override;
   std::string ProposeRequirement() const override;
   Revision Propose(const absl::StatusOr<v1::EditScript>& script) override;
-  // Where nothing at all is left to try, there is one deterministic action, once in a search.
+  // If nothing is left to try, inserts one deterministic action, once per search.
   void FinishPropose() override;
   Revision Refine(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle) override;
   void FinishRefine(const v1::CycleState& cycle) override;

@@ -5,8 +5,8 @@
 
 namespace ksearch {
 
-// Preset paper: prompts show what those of K-Search's published code show. An attempt continues
-// from the last program of its cycle, even if that failed and there is a better one.
+// Preset paper: prompts have the same content as those of K-Search's published code. An attempt
+// continues from the last program of its cycle, even if that failed and there is a better one.
 class PaperCalls : public CallBuilder {
  public:
   PaperCalls(const SearchContext& context, const SearchSettings& settings, Proposer proposer);

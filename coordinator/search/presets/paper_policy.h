@@ -8,9 +8,9 @@
 
 namespace ksearch {
 
-// Preset paper: K-Search exactly as published (arXiv 2602.19128 and its code). Intents are asked
-// for at the start of every cycle, nothing that failed is remembered, and an intent that was too
-// hard stays what it was.
+// Preset paper: K-Search exactly as published (arXiv 2602.19128 and its code). Asks for intents at
+// the start of every cycle, does not remember failures, and leaves an intent that was too hard
+// unchanged.
 class PaperPolicy : public TreePolicy {
  public:
   void Settle(const SearchContext& context, SearchSettings* settings) const override;
@@ -25,14 +25,14 @@ class PaperPolicy : public TreePolicy {
   std::string PlanIn(const std::string& /*reply*/) const override { return ""; }
   bool AsksAgainForIntents(bool /*idle*/) const override { return false; }
 
-  // The head of the task's reference text goes to the root's notes.
+  // Copies the beginning of the task's reference text to the root's notes.
   void CompleteFirstTree(const v1::Task& task, v1::WorldModel* model) const override;
   bool TakesAllGiven() const override { return false; }
 
   bool HasAskedForIntents(const v1::SearchState& state) const override;
   bool WaitsForIntents() const override { return true; }
   bool RepeatsEvaluations() const override { return true; }
-  // Prompts that ask for intents show the last program, whatever its result.
+  // Prompts for intents show the last program, whatever its result.
   void NoteProgram(const v1::ScreenedProgram& program, v1::SearchState* state) const override;
   void NoteGain(const v1::ScreenedProgram& /*program*/, double /*before*/,
                 const v1::CycleState& /*cycle*/, v1::SearchState* /*state*/) const override {}

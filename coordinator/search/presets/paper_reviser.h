@@ -7,23 +7,23 @@
 
 namespace ksearch {
 
-// Preset paper: each edit that can be applied is, and stays even if later edits of its script fail.
-// Replies to a PROPOSE accumulate and are applied together at its end; one that cannot be read
-// discards those before it.
+// Preset paper: applies each valid edit, and keeps it even if later edits of the script fail.
+// Replies to a PROPOSE accumulate and are applied together at its end; an unreadable reply discards
+// those before it.
 class PaperReviser : public TreeReviser {
  public:
   using TreeReviser::TreeReviser;
 
-  // Whatever comes is the tree.
+  // Accepts any tree.
   Revision Initialize(const absl::StatusOr<v1::EditScript>& script, bool last) override;
   std::string ProposeRequirement() const override;
-  // Done as soon as some executable action has a score above a half.
+  // Done as soon as some executable action has a score above 0.5.
   Revision Propose(const absl::StatusOr<v1::EditScript>& script) override;
   void FinishPropose() override;
-  // Done once nothing was skipped and the solved node can be continued.
+  // Done once no edit was skipped and the solved node has a continuation.
   Revision Refine(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle) override;
   void FinishRefine(const v1::CycleState& cycle) override;
-  // One reply, whatever it says.
+  // Accepts one reply, whatever it says.
   Revision NoteTooHard(const absl::StatusOr<v1::EditScript>& script,
                        const v1::CycleState& cycle) override;
 };

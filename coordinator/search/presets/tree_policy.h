@@ -13,62 +13,61 @@
 
 namespace ksearch {
 
-// What makes one preset of strategy world_model differ from another; WorldModelStrategy does
-// everything that they share. Stateless: what a policy remembers is in the search's state.
+// The differences between the presets of strategy world_model; WorldModelStrategy does everything
+// that they share. Stateless: a policy remembers only through the search's state.
 class TreePolicy {
  public:
   virtual ~TreePolicy() = default;
 
-  // Fills in the settings that belong to the preset. Those that a run's configuration gives are
-  // there already.
+  // Fills in the preset's settings, except those that the run's configuration has set.
   virtual void Settle(const SearchContext& context, SearchSettings* settings) const = 0;
-  // How replies become edits of the tree. Lives for one step; borrows everything.
+  // Makes the object that turns replies into edits of the tree. It exists for one step and borrows
+  // everything.
   virtual std::unique_ptr<TreeReviser> MakeReviser(const SearchSettings& settings,
                                                    v1::SearchState* state,
                                                    StepOutput* out) const = 0;
-  // What prompts show. Borrows `settings`.
+  // Makes the object that builds prompts. It borrows `settings`.
   virtual std::unique_ptr<const CallBuilder> MakeCalls(const SearchContext& context,
                                                        const SearchSettings& settings,
                                                        Proposer proposer) const = 0;
 
-  // ---- replies
-  // Whether fields of an edit that are out of range are moved into it; else they are faults.
+  // ---- replies Whether out-of-range fields of an edit are clamped; otherwise they are errors.
   virtual bool ClampsEdits() const = 0;
-  // What the next prompt shows of a reply that was refused; empty: nothing.
+  // The part of a refused reply that the next prompt shows; empty: none.
   virtual std::string Refused(const std::string& reply) const = 0;
-  // What a reply says of its program, to be kept with the cycle; empty: nothing.
+  // What a reply says about its program, to be kept with the cycle; empty: nothing.
   virtual std::string PlanIn(const std::string& reply) const = 0;
-  // A call for new intents failed. `idle`: there is nothing else to do.
+  // Whether to ask again after a call for new intents failed. `idle`: there is nothing else to do.
   virtual bool AsksAgainForIntents(bool idle) const = 0;
 
   // ---- the beginning
   virtual void CompleteFirstTree(const v1::Task& task, v1::WorldModel* model) const = 0;
-  // Whether given programs beside the root's become nodes.
+  // Whether given programs other than the root's become nodes.
   virtual bool TakesAllGiven() const = 0;
 
-  // ---- cycles
-  // Whether this state of the search was asked about new intents already, so that the next cycle
-  // takes what there is.
+  // ---- cycles Whether new intents were already requested for this state of the search, so that
+  // the next cycle chooses among the existing ones.
   virtual bool HasAskedForIntents(const v1::SearchState& state) const = 0;
-  // Whether no cycle begins while new intents are asked for.
+  // Whether no cycle begins while a request for new intents is in progress.
   virtual bool WaitsForIntents() const = 0;
   // Whether a program that was screened before is screened again.
   virtual bool RepeatsEvaluations() const = 0;
-  // A program was screened last.
+  // Called when a program has been screened.
   virtual void NoteProgram(const v1::ScreenedProgram& program, v1::SearchState* state) const = 0;
-  // `program` is the best of its cycle now, `before` the score it had to beat (-1: none).
+  // Called when `program` becomes the best of its cycle; `before` is the score that it had to beat
+  // (-1: none).
   virtual void NoteGain(const v1::ScreenedProgram& program, double before,
                         const v1::CycleState& cycle, v1::SearchState* state) const = 0;
-  // The cycle is over: what its failures taught.
+  // Called when the cycle is over, to record the lessons of its failures.
   virtual void NoteLessons(const v1::CycleState& cycle, v1::WorldModel* model) const = 0;
-  // The cycle is over and nothing passed. Returns what to add to the event's text.
+  // Called when the cycle is over and nothing passed. Returns text to add to the event.
   virtual std::string NoteTooHard(const SearchSettings& settings, const v1::CycleState& cycle,
                                   v1::SearchState* state) const = 0;
   // Whether the tree is revised after a cycle even if no round is left.
   virtual bool RevisesAtTheEnd() const = 0;
 };
 
-// One line a preset. PRESET_UNSPECIFIED is the default one.
+// One line per preset. PRESET_UNSPECIFIED means the default preset.
 std::unique_ptr<const TreePolicy> MakeTreePolicy(v1::Preset preset);
 
 }  // namespace ksearch

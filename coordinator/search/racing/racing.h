@@ -14,19 +14,19 @@ namespace ksearch {
 // Strategy racing, this project's own. A line is a plan and the chain of programs that realize it,
 // each better than the one before. Several lines are open at once, and every attempt goes to the
 // one that may come farthest with what is left of the budget (race_bounds.h); a line whose upper
-// bound is below what has to be beaten is dropped. A line that gains no more goes back to an
-// earlier program of its chain, a few times, and is closed then; another plan takes its place,
-// begun from the specification or from a program of another line. Results of attempts are shared
-// with all lines at once. Plans come from a model, several at a time.
+// bound is below what has to be beaten is dropped. A line that stops gaining returns to an earlier
+// program of its chain, a few times, and is then closed; another plan takes its place, starting
+// from the specification or from a program of another line. Results of attempts are shared with all
+// lines at once. Plans come from a model, several at a time.
 class Racing : public AttemptPolicy {
  public:
-  // `settings`: completed ones. `rounds`: the run's budget.
+  // `settings` must be complete. `rounds`: the run's budget.
   Racing(const v1::RacingSettings& settings, int rounds) : settings_(settings), rounds_(rounds) {}
 
   static void Complete(int parallel, v1::RacingSettings* settings, SettingFaults* faults);
 
   bool shows_results() const override { return true; }
-  // The first plans are waited for.
+  // No attempt begins before the first plans have arrived.
   bool MayBegin(const State& state) const override;
   v1::AttemptPlan Plan(State* state, Rng& rng) const override;
   void TakeGiven(const v1::ScreenedProgram& program, const v1::ProgramFeatures& features,
@@ -41,15 +41,15 @@ class Racing : public AttemptPolicy {
 
   // The line that the next attempt belongs to; at least one is open.
   Line* ChooseLine(State* state) const;
-  // Opens lines until there are as many as are wanted.
+  // Opens lines until there are as many as wanted.
   void OpenLines(State* state, Rng& rng) const;
   void OpenLine(State* state, Rng& rng) const;
   void TakeProgram(const EndedAttempt& ended, Line* line, State* state, Rng& rng) const;
-  // Goes back or closes the line if it gains no more.
+  // Returns to an earlier program or closes the line if it stopped gaining.
   void CheckMomentum(Line* line, State* state, Rng& rng) const;
   void DropHopeless(State* state) const;
   void AddEvidence(const State& state, const Line& line, v1::AttemptPlan* plan) const;
-  // Attempts that a line may count on.
+  // The number of attempts that a line can expect.
   double AttemptsFor(const State& state) const;
 
   const v1::RacingSettings settings_;

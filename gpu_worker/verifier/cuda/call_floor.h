@@ -6,9 +6,9 @@
 
 namespace ksearch {
 
-// The least that any call in a chain takes on this device, one separator included, in microseconds:
-// that of a call with one kernel that does nothing, the shortest of some chains. Measured in the
-// caller's context, in about 20 ms; the device should have raised its clocks before.
+// The shortest time, in microseconds, that any call in a chain can take on this device, including
+// one separator: the time of a call with one empty kernel, minimum over a few chains. Measured in
+// the caller's context, in about 20 ms. The device should already run at its full clocks.
 absl::StatusOr<double> MeasureLeastCallMicros(const CudaDevice& device);
 
 }  // namespace ksearch

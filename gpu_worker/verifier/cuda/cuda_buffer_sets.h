@@ -22,14 +22,15 @@ namespace ksearch {
 // Within it each tensor has an area of its own, a multiple of the device's granularity, with a
 // guard band of kGuardBytes in front and one of at least as much up to the area's end. Trusted
 // kernels do all the work: random inputs are drawn in place, each variant anew; outputs are copied
-// to memory of the verifier's own as soon as the calls are done, and judged there. What
-// a program of the task made on the device is copied from there. Small inputs with structure
-// (offsets, page indices) are drawn on the host.
+// to the verifier's own memory as soon as the calls are done, and judged there. Inputs that a
+// program of the task made on the device are copied from there. Small structured inputs (offsets,
+// page indices) are drawn on the host.
 class CudaBufferSets final : public BufferSets {
  public:
   static constexpr int64_t kGuardBytes = 4096;
 
-  // INVALID_ARGUMENT for more sets than device::kMaxCalls or outputs than device::kMaxOutputs.
+  // INVALID_ARGUMENT if there are more sets than device::kMaxCalls or more outputs than
+  // device::kMaxOutputs.
   static absl::StatusOr<std::shared_ptr<BufferSets>> Create(
       std::shared_ptr<VerifierDevice> device, std::shared_ptr<const WorkloadCase> workload,
       int sets);
@@ -38,10 +39,10 @@ class CudaBufferSets final : public BufferSets {
   int64_t bytes() const override { return bytes_; }
   void SetCase(std::shared_ptr<const WorkloadCase> workload) override;
   std::vector<MapPacket> Map(int sets) override;
-  // Leaves the L2 cache without any of it.
+  // Clears the L2 cache afterwards.
   void Prepare(const std::vector<FilledSet>& calls, uint64_t poison_salt) override;
   std::unique_ptr<LateInputs> Withhold(const FilledSet& call, Rng* rng) override;
-  // Goes by some windows of each output.
+  // Looks only at a few windows of each output.
   bool IsPending(int set, uint64_t poison_salt) const override;
   std::vector<CallFindings> Collect(const std::vector<FilledSet>& calls,
                                     uint64_t poison_salt) override;
@@ -53,7 +54,7 @@ class CudaBufferSets final : public BufferSets {
   absl::StatusOr<std::shared_ptr<const SavedOutputs>> Save(int set) const override;
 
  private:
-  // The sets from `first` on, up to those of the next group.
+  // One allocation, with the sets from `first` up to the next group's first.
   struct Group {
     int first = 0;
     DeviceMemory memory;
@@ -68,14 +69,14 @@ class CudaBufferSets final : public BufferSets {
         sets_(sets),
         guard_word_(RandomUint64()) {}
   absl::Status Allocate();
-  // The first set behind the group that `set` is in. Groups double, so that a runner that needs few
-  // sets maps few.
+  // One past the last set of the group that contains `set`. Each group is twice as large as the one
+  // before, so that a runner that needs few sets maps few.
   int EndOfGroup(int set) const;
   CUdeviceptr tensor_address(int set, size_t tensor) const {
     return set_addresses_[static_cast<size_t>(set)] +
            static_cast<CUdeviceptr>(area_offsets_[tensor] + kGuardBytes);
   }
-  // The outputs of `set` as they were collected.
+  // The address of the collected copy of the outputs of `set`.
   CUdeviceptr copy_address(int set) const {
     return copies_.get() + static_cast<CUdeviceptr>(set * layout_.bytes);
   }

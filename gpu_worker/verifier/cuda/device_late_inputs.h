@@ -14,14 +14,14 @@
 
 namespace ksearch {
 
-// Late inputs in device memory that verifier and runner share. They travel through the device's
-// copy engines, which work for the verifier's context while kernels of a runner's are running.
+// Late inputs in device memory that verifier and runner share. They are copied by the device's copy
+// engines, which serve the verifier's context even while kernels of a runner's context are running.
 // Parts are at most kMostPartBytes long, so that one takes microseconds.
 class DeviceLateInputs final : public LateInputs {
  public:
   static constexpr int64_t kMostPartBytes = int64_t{64} << 10;
 
-  // `address` tells where an input of the call, by its index in the workload, begins. Null if
+  // `address` returns where an input of the call begins, given its index in the workload. Null if
   // nothing can be withheld or the device failed.
   static std::unique_ptr<LateInputs> Withhold(std::shared_ptr<VerifierDevice> device,
                                               const WorkloadCase& workload,

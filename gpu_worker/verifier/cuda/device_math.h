@@ -84,13 +84,13 @@ KSEARCH_BOTH void FastSinCos(float x, float* sine, float* cosine) {
 }
 
 // Four uniforms to four normals (Box-Muller). The angle is kept within [-pi, pi), where the fast
-// functions are good.
+// functions are accurate.
 KSEARCH_BOTH void FourNormals(const Four& block, float* out) {
   constexpr float kPi = 3.14159265358979f;
   for (int pair = 0; pair < 2; ++pair) {
     const float u = (static_cast<float>(block.v[2 * pair] >> 8) + 1.0f) * 0x1.0p-24f;
     const float v = static_cast<float>(block.v[2 * pair + 1] >> 8) * 0x1.0p-24f;
-    // The fast logarithm of nearly 1 may come out positive.
+    // The fast logarithm of a number close to 1 may be positive.
     const float square = -2.0f * FastLog(u);
     const float radius = square > 0 ? sqrtf(square) : 0.0f;
     float sine, cosine;
@@ -100,7 +100,7 @@ KSEARCH_BOTH void FourNormals(const Four& block, float* out) {
   }
 }
 
-// A uniform to a Cauchy variate: tan(pi (u - 1/2)) as a quotient that is exact near 0 and 1.
+// Maps a uniform to a Cauchy variate: tan(pi (u - 1/2)) as a quotient that is exact near 0 and 1.
 KSEARCH_BOTH float Cauchy(uint32_t random) {
   const uint32_t k = random >> 8;
   const bool low = k < (1u << 23);
@@ -115,15 +115,15 @@ KSEARCH_BOTH float Cauchy(uint32_t random) {
   return low ? -magnitude : magnitude;
 }
 
-// A uniform to a variate of Student's t with 2 degrees of freedom: (2u - 1) / sqrt(2u (1 - u)). The
-// uniform is never 0 or 1: below 2897.
+// Maps a uniform to a variate of Student's t with 2 degrees of freedom: (2u - 1) / sqrt(2u (1 -
+// u)). The uniform is never 0 or 1, so the result stays below 2897.
 KSEARCH_BOTH float Student2(uint32_t random) {
   const float u = (static_cast<float>(random >> 9) + 0.5f) * 0x1.0p-23f;
   return (2.0f * u - 1.0f) / sqrtf(2.0f * u * (1.0f - u));
 }
 
-// To a small binary float: nearest, ties to even; overflow as ksearch::EncodeElement. Subnormal
-// numbers of float itself become zero.
+// Converts to a small binary float, rounding to nearest with ties to even; overflow is as in
+// ksearch::EncodeElement. Subnormal floats become zero.
 KSEARCH_BOTH uint32_t EncodeSmall(float value, int exponent_bits, int mantissa_bits,
                                   bool finite_only) {
   const uint32_t bits = BitsOf(value);

@@ -13,20 +13,20 @@
 
 namespace ksearch {
 
-// Where each output lies in private memory that holds all outputs of a call, one behind the other,
-// each at a multiple of 256 bytes.
+// The layout of all outputs of a call in private memory: one after the other, each at a multiple of
+// 256 bytes.
 struct OutputLayout {
   explicit OutputLayout(const WorkloadCase& workload);
   std::vector<int64_t> offsets;
-  std::vector<int64_t> output_bytes;  // of each, without what fills it up
+  std::vector<int64_t> output_bytes;  // of each, without padding
   int64_t bytes = 0;
 };
 
-// The outputs of one call in memory of the verifier's context, which no other process can reach;
-// overwritten before it is given back.
+// The outputs of one call, in memory of the verifier's context that no other process can reach. The
+// memory is overwritten before it is freed.
 class DeviceOutputs final : public SavedOutputs {
  public:
-  // Copies from `source`, laid out the same way.
+  // Copies from `source`, which has the same layout.
   static absl::StatusOr<std::shared_ptr<const SavedOutputs>> Copy(
       std::shared_ptr<VerifierDevice> device, const WorkloadCase& workload, CUdeviceptr source);
   ~DeviceOutputs() override;
@@ -40,7 +40,7 @@ class DeviceOutputs final : public SavedOutputs {
   }
   absl::Status Read(size_t index, std::byte* out) const override;
   bool Equals(const SavedOutputs& other) const override;
-  // Compares outputs at `got`, laid out the same way.
+  // Compares the outputs at `got`, which have the same layout.
   std::vector<TensorComparison> CompareAsOracle(const WorkloadCase& workload,
                                                 CUdeviceptr got) const;
 

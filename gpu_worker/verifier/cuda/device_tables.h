@@ -6,8 +6,8 @@
 #include "gpu_worker/verifier/cuda/device_math.h"
 #include "gpu_worker/verifier/tensors/islands.h"
 
-// What host and trusted kernels tell each other. Plain C++17: nvcc reads it too. Addresses are
-// device addresses.
+// The tables through which the host and the trusted kernels communicate. Plain C++17: nvcc reads it
+// too. Addresses are device addresses.
 
 namespace ksearch {
 namespace device {
@@ -16,11 +16,11 @@ inline constexpr int kMaxCalls = 192;   // a batch; also the most sets of one Bu
 inline constexpr int kMaxOutputs = 32;  // of one task
 inline constexpr uint64_t kNothing = ~uint64_t{0};
 inline constexpr int kThreads = 256;
-// Bytes of each output for the fingerprint.
+// How many bytes of each output the fingerprint covers.
 inline constexpr int64_t kFingerprintBytes = 512;
 
 // One tensor of one set: [address, address + bytes) inside [mapping, mapping + mapping_bytes), the
-// rest of which is guard. Mappings and private copies start at multiples of 256.
+// rest of which is guard band. Mappings and private copies start at multiples of 256.
 struct TensorRow {
   uint64_t mapping;
   int64_t mapping_bytes;
@@ -40,7 +40,7 @@ struct DrawRow {
   float offset;
   float raise;
   uint64_t true_from;
-  int64_t least;  // integers: of `span` values from `least` on
+  int64_t least;  // integers: one of `span` values, starting at `least`
   uint64_t span;
   int64_t row;
   int64_t raise_first;
@@ -54,7 +54,7 @@ struct CallList {
   int64_t variant[kMaxCalls];
 };
 
-// Where things are: rows of set s begin at tensors + s * (inputs + outputs).
+// Where the tensors are: the rows of set s begin at tensors + s * (inputs + outputs).
 struct Tables {
   const TensorRow* tensors;
   const DrawRow* draws;
@@ -66,15 +66,15 @@ struct Tables {
 struct PoisonList {
   uint64_t word[kMaxOutputs];
   int32_t element_bytes[kMaxOutputs];
-  int32_t whole[kMaxOutputs];  // unwritten only if all of it still is poison
+  int32_t whole[kMaxOutputs];  // counts as unwritten only if all of it is still poison
 };
 
 // Findings of one call, in this order: for each tensor the first changed byte of its guard bands,
-// from the mapping's start; for each output the first poisoned element, or, of a `whole` one, the
-// first 8 bytes that are not poison; the fingerprint. kNothing: there is none.
+// from the mapping's start; for each output the first poisoned element, or, for a `whole` one, the
+// first 8 bytes that are not poison; the fingerprint. kNothing means none.
 KSEARCH_BOTH int64_t FindingsOfACall(int inputs, int outputs) { return inputs + 2 * outputs + 1; }
 
-// What one block saw of a comparison; TensorComparison in pieces.
+// The part of a TensorComparison that one block computed.
 struct PartialComparison {
   double max_abs;
   double max_rel;

@@ -20,13 +20,14 @@
 
 namespace ksearch {
 
-// The verifier's GPU: its context, one stream, the trusted kernels and room for what they find. The
-// first failure of the device is kept; after it nothing is launched any more and results are
-// arbitrary, which health() tells. For the thread that opened it.
+// The verifier's GPU: its context, one stream, the trusted kernels, and memory for their findings.
+// The first failure of the device is kept and reported by health(); after it nothing more is
+// launched, and results are arbitrary. To be used only by the thread that opened it.
 class VerifierDevice {
  public:
-  // NOT_FOUND: no driver or no such GPU; FAILED_PRECONDITION: one that cannot do the work;
-  // RESOURCE_EXHAUSTED: not even the memory for this. The messages say what to do.
+  // NOT_FOUND: there is no driver or no such GPU. FAILED_PRECONDITION: the GPU cannot do the work.
+  // RESOURCE_EXHAUSTED: not even this object's memory could be allocated. The messages say what to
+  // do.
   static absl::StatusOr<std::shared_ptr<VerifierDevice>> Open(absl::string_view gpu_uuid);
   VerifierDevice(const VerifierDevice&) = delete;
   VerifierDevice& operator=(const VerifierDevice&) = delete;
@@ -36,27 +37,27 @@ class VerifierDevice {
   CUstream stream() const { return stream_.get(); }
   absl::Status health() const { return health_; }
 
-  // Keeps the first failure. False if there is one.
+  // Records a failure unless there is an earlier one. Returns false if the device has failed.
   bool Keep(CUresult result, absl::string_view doing);
-  // Everything launched so far is done.
+  // Waits until everything launched so far is done.
   bool Synchronize();
 
   enum class Kernel { kDraw, kPoison, kGuards, kCollect, kFingerprint, kCompare, kCopy };
-  // Launches on stream(); `arguments` point at the kernel's parameters. x blocks for `chunks`
-  // chunks of work, at most as many as keep the device busy; `y` as the kernel wants it.
+  // Launches on stream(); `arguments` point to the kernel's parameters. The grid's x covers
+  // `chunks` chunks of work with at most as many blocks as keep the device busy; its y is `y`.
   void Launch(Kernel kernel, int64_t chunks, int y, std::vector<void*> arguments,
               int threads = device::kThreads);
-  // Copies through page-locked memory. ToDevice returns once `bytes` may change again.
+  // Copies through page-locked memory. ToDevice returns once the source may be modified again.
   void ToDevice(CUdeviceptr to, const void* from, int64_t bytes);
-  // `write` fills page-locked memory of `bytes` bytes, which is then on its way.
+  // `write` fills `bytes` bytes of page-locked memory, which are then copied to `to`.
   void ToDevice(CUdeviceptr to, int64_t bytes, const std::function<void(std::byte*)>& write);
-  // What is at `from` when everything launched is done: valid until the next call of this object.
-  // Null once the device failed.
+  // The contents of `from` once everything launched is done; valid until the next call on this
+  // object. Null once the device has failed.
   const std::byte* FromDevice(CUdeviceptr from, int64_t bytes);
 
-  // Copies within the device, behind everything launched so far.
+  // Copies within the device, after everything launched so far.
   void CopyWithin(CUdeviceptr to, CUdeviceptr from, int64_t bytes);
-  // Whether two places hold the same bytes. False once the device failed.
+  // Whether two places hold the same bytes. False once the device has failed.
   bool IsSame(CUdeviceptr one, CUdeviceptr other, int64_t bytes);
 
   // `count` findings, all kNothing, for a kernel to lower.
@@ -65,16 +66,18 @@ class VerifierDevice {
   TensorComparison Compare(v1::DType dtype, CUdeviceptr got, CUdeviceptr oracle, int64_t elements,
                            const v1::Tolerance& tolerance, const v1::SuiteRule& suite_rule);
 
-  // Reads and writes more than the L2 cache holds, and takes away what was marked to stay in it.
+  // Evicts everything from the L2 cache, including lines that were marked to persist.
   void ClearCache();
 
-  // Bytes per second, read and written, of a copy within the device: the best of a few.
+  // The bandwidth of a copy within the device, reads plus writes, in bytes per second; the best of
+  // a few copies.
   absl::StatusOr<double> MeasureCopyBandwidth();
 
  private:
   explicit VerifierDevice(std::shared_ptr<const CudaDevice> device) : device_(std::move(device)) {}
   absl::Status Prepare();
-  // Page-locked memory of at least `bytes` bytes that no copy uses; null once the device failed.
+  // At least `bytes` bytes of page-locked memory that no copy is using; null once the device has
+  // failed.
   std::byte* Stage(int64_t bytes);
   int MaxBlocks() const { return device_->multiprocessors() * 16; }
 
@@ -93,7 +96,7 @@ class VerifierDevice {
   absl::Status health_;
 };
 
-// How the trusted kernels call a type.
+// The trusted kernels' name for a type.
 device::Kind DeviceKind(v1::DType dtype);
 
 }  // namespace ksearch

@@ -9,18 +9,18 @@
 
 namespace ksearch {
 
-// Chooses some of the calls of a measurement, in batches of unknown number, after they were made:
-// at any time each place of the sample holds any of the calls so far with the same likelihood
-// (reservoir sampling). Thread-compatible.
+// Chooses a random sample of a measurement's calls after they were made, without knowing how many
+// batches there will be: at any time, each place of the sample holds any of the calls so far with
+// equal probability (reservoir sampling). Thread-compatible.
 class CallSample {
  public:
-  // A call of the batch just made that takes a place of the sample; what was there is given up.
+  // A call of the latest batch that takes a place of the sample, replacing the call that was there.
   struct Choice {
     size_t place = 0;
     size_t call = 0;
   };
 
-  // Starts the sample over, with this many places.
+  // Starts a new sample with this many places.
   void Begin(int places) {
     places_ = static_cast<size_t>(places);
     calls_so_far_ = 0;

@@ -7,24 +7,24 @@
 
 namespace ksearch {
 
-// How a step of a candidate ended. PASSED means: go on.
+// How a step of a candidate ended. PASSED means that the next step may begin.
 struct Ending {
   v1::Outcome outcome = v1::OUTCOME_PASSED;
   std::string message;
-  // The device or its driver failed, whatever ran on it: no fault of the candidate, if the device
-  // itself says so too.
+  // The device or its driver reported a failure. The candidate is not at fault if the device itself
+  // confirms it.
   bool device_failed = false;
-  // By a SIGKILL that no limit explains, or by SIGTERM and the like: the candidate's own, or
-  // somebody's on this machine.
+  // Ended by a SIGKILL that no limit explains, or by SIGTERM and the like. The candidate or
+  // anything else on this machine may have sent it.
   bool killed = false;
-  // This machine had no memory or no descriptors left, for the verifier or for the process: a word
-  // about neither program nor device. The job is tried elsewhere.
+  // This machine ran out of memory or descriptors, for the verifier or for the process. That says
+  // nothing about the program or the device; the job is tried elsewhere.
   bool machine_failed = false;
-  // In a call, by a fault of its own code: a signal such as SIGSEGV, or an access or instruction
-  // that a GPU refused and that took the context with it.
+  // A call crashed through a fault of its own code: a signal such as SIGSEGV, or an access or
+  // instruction that the GPU refused and that destroyed the context.
   bool crashed = false;
-  // The words of an exception that a call ended with, if the program told them. They may hold
-  // inputs, so only those of the task's own programs are shown to anybody.
+  // The message of the exception that ended a call, if the program reported one. It may contain
+  // input values, so it is shown only for the task's own programs.
   std::string words = {};
   bool passed() const { return outcome == v1::OUTCOME_PASSED; }
 };

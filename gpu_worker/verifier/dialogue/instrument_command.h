@@ -11,14 +11,14 @@ inline constexpr int kInstrumentReportFd = 4;
 // The same as a path, for --log-file.
 inline constexpr char kInstrumentReportPath[] = "/proc/self/fd/4";
 
-// A program of the CUDA toolkit that starts another one and looks on: compute-sanitizer, ncu.
+// A program of the CUDA toolkit that starts and observes another program: compute-sanitizer, ncu.
 struct Instrument {
   std::string path;  // absolute
-  // What of it lies outside the folders that every sandbox shows.
+  // Folders of the instrument that are not part of every sandbox.
   std::vector<std::string> folders;
 };
 
-// The beginning of a command line; the program to look at follows.
+// The beginning of a command line; the program to observe follows it.
 struct InstrumentCommand {
   std::vector<std::string> words;
   std::vector<std::string> folders;

@@ -14,16 +14,17 @@
 
 namespace ksearch {
 
-// The time of the quickest run behind these answers, of which there is at least one.
+// The shortest time that the reference took for one of these answers, of which there must be at
+// least one.
 absl::Duration ReferenceTime(const OracleEntries& oracles);
 
-// How many of the calls of one of `sessions` sessions on a workload to compare after they were made
-// (kLateOracleTime for all of them together), drawn at random where it is no whole number.
+// How many calls to compare after they were made, for one of `sessions` sessions on a workload that
+// share kLateOracleTime. A fraction is rounded at random.
 int LateComparisons(const OracleEntries& oracles, int sessions, Rng* rng);
 
-// Answers of a task's reference. The reference runs in a runner of its own, sandboxed like a
-// candidate but never beside one that could read it: what it wrote stays in this process. Entries
-// are kept by (task, workload, seed, variant). Thread-compatible.
+// The answers of a task's reference. The reference runs in its own runner, sandboxed like a
+// candidate, but never while a candidate could read its outputs, which stay in this process.
+// Entries are kept by (task, workload, seed, variant). Thread-compatible.
 class Oracle {
  public:
   Oracle(RunnerStarter& starter, const BufferSetsFactory& allocate, const Clock& clock,
@@ -36,7 +37,7 @@ class Oracle {
                                     const std::shared_ptr<const WorkloadCase>& workload,
                                     const std::vector<int64_t>& variants);
 
-  // The same for variants that nobody asks for again: what is not there already is not kept.
+  // The same for variants that are needed only once: new answers are not cached.
   absl::StatusOr<OracleEntries> GetOnce(const ProgramImage& reference,
                                         const std::shared_ptr<const WorkloadCase>& workload,
                                         const std::vector<int64_t>& variants);
@@ -46,14 +47,14 @@ class Oracle {
   absl::StatusOr<OracleEntries> GetForTiming(const ProgramImage& reference,
                                              const std::shared_ptr<const WorkloadCase>& workload);
 
-  // How many answers like these may be held at once: those of one workload take no more memory than
-  // all that are kept.
+  // How many answers of this size may be held at once: those of one workload may take as much
+  // memory as the whole cache.
   int64_t MostAnswers(const OracleEntries& known) const;
 
-  // Ends the reference's runner, if there is one: call before anything is timed.
+  // Ends the reference's runner, if there is one. To be called before anything is timed.
   void Rest() { link_.reset(); }
   void DropCache() { cache_.Clear(); }
-  // Drops the answers for inputs of a seed that does not come again.
+  // Drops the answers for a seed that will not be used again.
   void Forget(const Seed& seed);
   int64_t cached_bytes() const { return cache_.bytes(); }
 

@@ -16,33 +16,34 @@ namespace ksearch {
 struct ThreadStat {
   char state = '?';  // R running, S asleep, D in the kernel, T stopped, t traced, Z or X ended
   uint32_t kernel_flags = 0;  // PF_... of the kernel's include/linux/sched.h
-  bool exiting() const;       // it, or its whole process, is on its way out, or has ended
-  // Not one on its way out: it walks a list of locks that the program chose, which takes time and
-  // memory that others are to have, and no signal stops it.
+  bool exiting() const;       // it, or its whole process, is exiting or has ended
+  // False while it is exiting: an exiting thread walks a list of locks that the program chose,
+  // which takes processor time and memory, and no signal stops it.
   bool ended() const;
 };
 
-// Absent if this is no such text. The thread's name, which the program chose, may hold anything.
+// Absent if the text has another form. The program chooses the thread's name, which may contain
+// anything.
 std::optional<ThreadStat> ParseThreadStat(absl::string_view text);
 
-// The threads of one process, by the kernel's word: whether all of them are stopped, and what they
-// took of the processors. Holds the process' folder in /proc, so that another process that gets the
-// same number is not taken for it. Thread-compatible.
+// The threads of one process as the kernel reports them: whether all of them are stopped, and how
+// much processor time they used. Holds the process's folder in /proc open, so that another process
+// with the same id is not mistaken for it. Thread-compatible.
 class ProcessThreads {
  public:
   explicit ProcessThreads(pid_t pid);
 
   // Whether every thread is stopped or has ended. True for a process that has ended.
   bool AllStopped() const;
-  // Whether its main thread is on its way out, or gone.
+  // Whether its main thread is exiting or has ended.
   bool Exiting() const;
-  // Sum over all threads, those that ended included; absent if the kernel does not tell. A thread
-  // that is on a processor the kernel counts only what it did until the last tick.
+  // The sum over all threads, including those that have ended; absent if the kernel does not report
+  // it. For a running thread, the kernel counts only up to the last tick.
   std::optional<absl::Duration> ProcessorTime() const;
-  // How often its threads were put on a processor, threads that are gone not included; absent if
-  // the kernel does not tell.
+  // How often its threads were scheduled onto a processor, not counting threads that have ended;
+  // absent if the kernel does not report it.
   std::optional<int64_t> Turns() const;
-  // Memory that is in use by its mappings, shared ones included; 0 if the kernel does not tell.
+  // Resident memory of its mappings, including shared ones; 0 if the kernel does not report it.
   int64_t ResidentBytes() const;
 
  private:

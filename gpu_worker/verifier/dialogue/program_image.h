@@ -11,14 +11,15 @@
 
 namespace ksearch {
 
-// A built program, its bytes checked against their SHA-256. One file is copied into a sealed memfd,
-// so that what was checked is what gets loaded, by whatever uid the runner has. A folder stays
-// where it is, and every runner sees its own program's read-only as kShownAs: what compilers keep
-// remembers paths, and these are the same in all processes. Nobody but the worker may write there.
+// A built program whose bytes were checked against their SHA-256. A single file is copied into a
+// sealed memfd, so that exactly the checked bytes are loaded, whatever uid the runner has. A folder
+// stays where it is, and each runner sees its program's folder read-only as kShownAs: compilers'
+// caches record paths, so these must be the same in all processes. Only the worker may write there.
 class ProgramImage {
  public:
   static constexpr char kShownAs[] = "/program";
-  // What Open takes at most, far above Limits.artifact_bytes, which the builder enforces.
+  // The largest program that Open accepts; far above Limits.artifact_bytes, which the builder
+  // enforces.
   static constexpr int64_t kMaxBytes = int64_t{1} << 30;
 
   // FAILED_PRECONDITION if the bytes are not those that `artifact` names.
@@ -27,10 +28,10 @@ class ProgramImage {
   const std::string& id() const { return artifact_.id(); }
   const std::string& sha256() const { return artifact_.sha256(); }
   bool is_folder() const { return !fd_.ok(); }
-  // Only of a file: a sealed copy of it, for one runner. From a file that others have had, a
-  // process could learn how many came before it, and when: by its offset, its times and its number.
+  // Only for a file: a sealed copy for one runner. From a file shared with earlier processes, a
+  // process could learn how many there were and when, by the file's offset, times and inode number.
   absl::StatusOr<UniqueFd> CopyForRunner() const;
-  // Only of a folder: where it lies on this machine, and the file that is loaded, as its runner
+  // Only for a folder: its path on this machine, and the path of the file to load as its runner
   // sees it; both absolute.
   const std::string& folder() const { return artifact_.path(); }
   std::string main_path() const { return std::string(kShownAs) + "/" + artifact_.main_file(); }

@@ -12,12 +12,12 @@
 
 namespace ksearch {
 
-// The program's folder of one runner (ProgramImage::kShownAs) that is started before its program is
-// known: empty until Fill, removed by the destructor. No other runner ever sees it.
+// The program folder (ProgramImage::kShownAs) of a runner that is started before its program is
+// known. It is empty until Fill, and the destructor removes it. No other runner ever sees it.
 // Thread-compatible.
 class ProgramSlot {
  public:
-  // A new folder in `folder`. `writable`: the name of a folder in it that the runner writes to;
+  // Makes a new folder in `folder`. `writable` names a subfolder that the runner may write to;
   // empty: none.
   static absl::StatusOr<std::unique_ptr<ProgramSlot>> Make(const std::string& folder,
                                                            const std::string& writable);
@@ -27,13 +27,14 @@ class ProgramSlot {
 
   const std::string& path() const { return path_; }  // absolute
 
-  // Shows the files of `program`, a folder, and has its digest again from what is shown. They are
-  // copies that no other process has, all changed at one time long ago: of the files themselves, a
-  // program could learn when it was built and how many processes had it before. The program has no
-  // files in `writable`. Once.
+  // Copies the files of `program`, a folder, into the slot and checks the digest of the copies. No
+  // other process shares the copies, and all have one fixed modification time: the original files
+  // would reveal when the program was built and how many processes used it before. The program must
+  // have no files in `writable`. Call it once.
   absl::Status Fill(const ProgramImage& program);
 
-  // Moves what the runner, which has ended, left in `writable` to `folder`, which is replaced.
+  // Moves the files that the runner left in `writable` to `folder`, replacing it. The runner must
+  // have ended.
   absl::Status MoveWritten(const std::string& folder);
 
  private:

@@ -8,8 +8,8 @@
 
 namespace ksearch {
 
-// How long a thread was ready to run but had no core, as the kernel counts it
-// (/proc/PID/schedstat). Tells a busy machine from work that hides from the clock.
+// How long a thread was ready to run but had no core, as counted by the kernel
+// (/proc/PID/schedstat). Distinguishes a busy machine from work that is hidden from the clock.
 class RunQueueDelay {
  public:
   // The calling thread.
@@ -21,7 +21,7 @@ class RunQueueDelay {
     absl::Duration running, waiting;
   };
 
-  // Since the thread began; zero if the kernel does not tell.
+  // Since the thread started; zero if the kernel does not report it.
   Times Read() const;
 
  private:

@@ -29,30 +29,31 @@
 
 namespace ksearch {
 
-// The verifier's end of the dialogue with one runner, which is hostile from Load on. The first
-// ending that is not PASSED is final: later calls return it again. Silence past a deadline is
-// TIMEOUT, the runner's death RUNTIME_ERROR (LOAD_ERROR while loading; RESOURCE_LIMIT if the
-// sandbox says so), anything forged CHEAT. While a call waits, this process sleeps in poll(): it
-// takes no core from the candidate (but see WaitAwake); between calls, once something is loaded,
-// the runner is stopped (SIGSTOP): no thread of it can finish late work, or slow a rival. That it
-// is, AwaitStop sees; what it ran all the same is held against it when it goes on.
-// Thread-compatible. Deadlines are on the Clock::SteadyNow() scale.
+// The verifier's end of the dialogue with one runner, which must be considered hostile from Load
+// on. The first ending other than PASSED is final: later calls return it again. No answer by a
+// deadline is TIMEOUT; the runner's death is RUNTIME_ERROR (LOAD_ERROR while loading;
+// RESOURCE_LIMIT if the sandbox reports that); anything forged is CHEAT. While a call waits, this
+// process sleeps in poll(), so that it takes no core from the candidate (but see WaitAwake).
+// Between calls, once a program is loaded, the runner is stopped (SIGSTOP), so that none of its
+// threads can finish late work or slow a rival. AwaitStop verifies the stop; processor time that
+// the runner used while stopped is judged when it continues. Thread-compatible. Deadlines are on
+// the Clock::SteadyNow() scale.
 class RunnerLink {
  public:
   // Starts a runner and waits for its HELLO. `spec` needs argv and limits; the control socket is
-  // added. Non-OK is trouble of this machine.
+  // added. Non-OK is an error of this machine.
   static absl::StatusOr<std::unique_ptr<RunnerLink>> Start(Sandbox& sandbox, SandboxSpec spec,
                                                            const Clock& clock);
-  // The same in steps, for a runner that was started with --in-advance. Launch waits for nothing.
+  // The same in steps, for a runner that is started with --in-advance. Launch does not wait.
   // `folder`, which may be null, is kept until the runner has ended.
   static absl::StatusOr<std::unique_ptr<RunnerLink>> Launch(
       Sandbox& sandbox, SandboxSpec spec, const Clock& clock,
       std::shared_ptr<ProgramSlot> folder = nullptr);
-  // Waits for its READY. Afterwards: whether it still lives.
+  // Waits for its READY. After that, returns whether it is still alive.
   absl::Status AwaitReady();
-  // After its READY: has it go on, and waits for its HELLO.
+  // After its READY: lets it continue, and waits for its HELLO.
   absl::Status Begin();
-  // Whether it has hung up: one that was launched, and not begun, has then ended.
+  // Whether it has closed the connection. A runner that was launched but not begun has then ended.
   bool HungUp() const;
   // The folder of Launch; also the warm stage's, which outlives the runner.
   const std::shared_ptr<ProgramSlot>& folder() const { return folder_; }
@@ -60,64 +61,66 @@ class RunnerLink {
   RunnerLink(const RunnerLink&) = delete;
   RunnerLink& operator=(const RunnerLink&) = delete;
 
-  // Answers are waited for without sleep, at most 50 ms each: for programs that need the device
-  // and not every core.
+  // From now on, spins for up to 50 ms for each answer. For programs that do not need every core.
   void WaitAwake() { spin_ = true; }
 
-  // `entry`: of a program that is a folder; empty: its runner's usual one.
+  // `entry`: the entry point of a program that is a folder; empty: its runner's usual one.
   Ending Load(const ProgramImage& program, absl::Time deadline, absl::string_view entry = "");
-  // What the candidate prints from the first of these on is not kept: it may have seen inputs.
+  // From the first Map on, the candidate's output is discarded, because it may reveal inputs.
   Ending Map(const std::vector<MapPacket>& packets, absl::Time deadline);
-  // Whether, by the runner's word at the last Map, the program returns its outputs.
+  // Whether the program returns its outputs, as the runner reported at the last Map.
   bool returns_outputs() const { return returns_outputs_; }
 
   struct BatchReply {
     Ending ending;
-    // By the runner's clock: advisory. One per call; of FREE and REPLAY one in all.
+    // By the runner's clock, so advisory only. One per call; for FREE and REPLAY a single one.
     std::vector<uint64_t> inner_ns;
-    // GPU, also the runner's word: of each call, the time that the host spent in it.
+    // GPU: the time that the host spent in each call, also as reported by the runner.
     std::vector<uint64_t> host_ns;
     bool queued = false;       // EVENTS: no call waited for the host
     std::string not_captured;  // CAPTURE: why not; empty: done
     // This process' clock around the message and its answer.
     absl::Duration audit;
-    // Before that the runner's threads were woken, which have the inputs from then on, and may take
-    // this process' core.
+    // The time before `audit` in which the runner's threads were woken, which then have the inputs.
     absl::Duration head_start;
-    // Part of `audit` in which this thread or the runner's main thread wanted a core and had none,
-    // as far as it was not the runner's own threads that had them.
+    // The part of `audit` in which this thread or the runner's main thread was waiting for a core,
+    // unless the runner's own threads occupied the cores.
     absl::Duration waited;
-    // Part of `waited` that no thread of the runner can have caused, whatever the runner says.
+    // The part of `waited` that no thread of the runner can have caused, whatever the runner
+    // reports.
     absl::Duration waited_for_others;
   };
-  // GPU: has the runner's own empty kernel run, and does not stop the runner afterwards: the device
-  // and both processes are ready for a batch that follows at once. Returns how long that took,
-  // without waits for a core (2 ms each where compilers keep them busy, since a program that spins
-  // has no claim to a core at once); the candidate's threads have that time too.
+  // GPU: makes the runner run its own empty kernel, and does not stop the runner afterwards, so
+  // that the device and both processes are ready for a batch that follows immediately. Returns how
+  // long that took, without waits for a core (2 ms each while compilers keep the cores busy,
+  // because the scheduler does not favor a spinning program). The candidate's threads have that
+  // time too.
   absl::Duration LeadIn(absl::Time deadline);
   BatchReply RunBatch(const std::vector<int>& set_order, absl::Time deadline);
-  // `meanwhile`, which may be null, runs once the request is sent, before the answer is waited for.
+  // `meanwhile`, which may be null, runs after the request was sent and before this waits for the
+  // answer.
   BatchReply RunBatch(const v1::BatchRequest& batch, absl::Time deadline,
                       const std::function<void()>& meanwhile = nullptr);
-  // Within it: whether there is nothing more to wait for.
+  // For use within `meanwhile`: whether the answer has already arrived.
   bool Answered() const;
 
-  // After a batch and a look at what it left: waits until every thread of the runner is stopped,
-  // which a long system call may delay. CHEAT if one is not within kStopTimeout; RESOURCE_LIMIT if
-  // the process holds more memory than its sandbox allows, where no control group sees to that.
-  // Call it before another runner's turn.
+  // To be called after a batch and its output check, before another runner's turn: waits until
+  // every thread of the runner is stopped, which a long system call may delay. CHEAT if a thread is
+  // not stopped within kStopTimeout; RESOURCE_LIMIT if the process holds more memory than its
+  // sandbox allows and no control group enforces that.
   Ending AwaitStop();
 
-  // Whether the runner told, before it loaded anything, that its tight filter is in force.
+  // Whether the runner reported, before it loaded anything, that its tight filter is in force.
   bool tight_filter() const { return tight_filter_; }
-  // And whether that is an allow-list.
+  // Whether that filter is an allow-list.
   bool allow_list() const { return allow_list_; }
 
-  // May be called from any thread: a caller that waits for the runner's reply gets its end instead.
+  // May be called from any thread. A caller that is waiting for the runner's reply then sees the
+  // runner end.
   void Kill() { process_->Kill(); }
-  // Asks the runner to end and waits until its sandbox has: a program around the runner may then
-  // still write its report. Kills it at `deadline`, and answers false then. Nothing else but
-  // EndAndReadOutput may follow.
+  // Asks the runner to end and waits until its sandbox has ended, so that an instrument around the
+  // runner can still write its report. At `deadline`, kills it and returns false. Only
+  // EndAndReadOutput may be called afterwards.
   bool End(absl::Time deadline);
   // Kills the runner and returns what the candidate printed before the first Map, cleaned, at most
   // `max_bytes`.
@@ -132,28 +135,27 @@ class RunnerLink {
         counted_bytes_(counted_bytes),
         clock_(clock) {}
 
-  // Sends, waits for the answer and judges it.
+  // Sends a request, waits for the answer and judges it.
   Ending Exchange(v1::RunnerRequest* request, const std::vector<int>& fds, ExpectedReply expected,
                   absl::Time deadline, v1::RunnerReply* reply,
                   const std::function<void()>& meanwhile = nullptr);
   // Waits for one packet; an ending if there is none.
   Ending ReceivePacket(absl::Time deadline, std::string* packet);
-  // Looks at the first packet, which stays there: its sender is the runner's main thread, by the
-  // kernel's word.
+  // Peeks at the first packet: the kernel reports its sender, which is the runner's main thread.
   void LearnSender(absl::Time deadline);
   absl::Status ReceiveHello();
   absl::Status NotStarted(absl::string_view why);
-  // What became of a runner that hung up.
+  // How a runner that closed the connection ended.
   Ending DescribeDeath();
-  // Processor time of the runner's threads but the main one, since they began.
+  // Total processor time of the runner's threads other than the main one.
   absl::Duration OtherThreadsTime() const;
-  // By the kernel's word, reaped or not.
+  // Whether the kernel reports that the runner has ended, reaped or not.
   bool RunnerEnded() const;
-  // Whether it holds more than this many bytes of memory beside the buffers, where that is counted.
+  // Whether it holds more than this many bytes of memory besides the buffers, if that is counted.
   bool HoldsMoreThan(int64_t bytes) const;
   Ending Fail(Ending ending);
   void Pause();
-  // Before Resume: holds against it what it ran while it was stopped.
+  // To be called before Resume: judges what the runner ran while it was stopped.
   void JudgeRest();
   void Resume();
 
@@ -169,7 +171,7 @@ class RunnerLink {
   std::optional<RunQueueDelay> runner_delay_;
   std::optional<ProcessThreads> runner_threads_;
   UniqueFd runner_pidfd_;
-  bool cannot_watch_ = false;  // for want of a descriptor
+  bool cannot_watch_ = false;  // no descriptor was available
   bool ready_ = false;
   bool paused_ = false;
   // The runner's processor time and turns once all its threads were seen stopped.
@@ -179,7 +181,7 @@ class RunnerLink {
   };
   std::optional<WhenStopped> when_stopped_;
   int64_t buffer_bytes_ = 0;  // mapped by the last Map
-  int64_t own_bytes_ = 0;     // what the runner took with nothing loaded
+  int64_t own_bytes_ = 0;     // the runner's memory before anything was loaded
   bool keeps_output_ = true;
   bool returns_outputs_ = false;
   bool spin_ = false;

@@ -17,19 +17,19 @@ struct ExpectedReply {
   v1::RunnerReply::BodyCase body = v1::RunnerReply::BODY_NOT_SET;
   uint64_t nonce = 0;
   uint32_t step = 0;
-  // For a batch: how many timings and host times belong in the answer.
+  // For a batch: how many timings and host times the answer must contain.
   int timings = 0;
   int host_times = 0;
 };
 
 // Judges one packet of a hostile runner; PASSED fills *reply. An honest failure (RunnerError) is
-// LOAD_ERROR, RUNTIME_ERROR or RESOURCE_LIMIT, its message after LOAD without a text or large
-// number of the runner's own: the text of an exception is in Ending.words. Whatever the trusted
+// LOAD_ERROR, RUNTIME_ERROR or RESOURCE_LIMIT. After LOAD its message contains no text and no large
+// number from the runner; the text of an exception is in Ending.words. Anything that the trusted
 // part of a runner would never send is CHEAT. Pure; fuzzed.
 Ending JudgeReply(absl::string_view packet, const ExpectedReply& expected, v1::RunnerReply* reply);
 
-// Untrusted text made fit for people and models: control characters become spaces, cut to
-// `max_bytes` with a mark.
+// Makes untrusted text safe to show to people and models: control characters become spaces, and
+// text beyond `max_bytes` is cut, with a mark.
 std::string CleanText(absl::string_view text, int64_t max_bytes);
 
 }  // namespace ksearch

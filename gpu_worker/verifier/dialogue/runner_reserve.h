@@ -16,46 +16,47 @@
 
 namespace ksearch {
 
-// Runners that are slow to start (an interpreter that imports torch: seconds) started before they
-// are needed, each for one program and in a sandbox of its own, as all. What they wait with:
+// Starts runners before they are needed, because some are slow to start (an interpreter takes
+// seconds to import torch). Like all runners, each serves one program in its own sandbox. While
+// they wait:
 //
-// - They have said READY and wait in a read: they use no processor. No program was loaded, and
-// their
-//   folder (program_slot.h) is empty.
-// - They have not touched the device: no context, no memory of it, nothing at work on it, so a
-//   reserve may be there while others are timed. What is left to do after BEGIN is that, what
-//   Triton does once a process (some tenths of a second), and the tight filter, in force before
-//   HELLO as ever.
-// - A start takes processors, though. It must be over before anything is timed: Settle.
+// - They have sent READY and wait in a read, so they use no processor time. No program is loaded,
+//   and their folder (program_slot.h) is empty.
+// - They have not touched the device: they have no context or memory there and run nothing on it.
+//   So a reserve may exist while other programs are timed. After BEGIN they still have to do that,
+//   what Triton does once per process (some tenths of a second), and enter the tight filter, which
+//   is in force before HELLO as always.
+// - Starting one does use processors, so a start must be over before anything is timed: Settle.
 //
-// They end with the verifier: its end of their sockets closes, and their sandboxes die with it.
+// They end with the verifier: its end of their sockets closes, and their sandboxes end with it.
 // Thread-compatible.
 class RunnerReserve {
  public:
-  // What distinguishes runners before they have a program.
+  // The properties by which runners differ before they have a program.
   struct Kind {
     SandboxSpec spec;      // without the program's folder; argv has --in-advance
-    std::string writable;  // a folder in the program's that the runner writes to; empty: none
+    std::string writable;  // a subfolder of the program's that the runner writes to; empty: none
     bool operator==(const Kind&) const = default;
   };
 
-  // `folder`, made if missing, is this process' own: program slots are made there, and those of a
-  // dead process removed. At most `most` runners wait at a time.
+  // Program slots are made in `folder`, which belongs to this process alone and is created if
+  // missing; slots left by a dead process are removed. At most `most` runners wait at a time.
   static absl::StatusOr<std::unique_ptr<RunnerReserve>> Create(Sandbox& sandbox,
                                                                const std::string& folder,
                                                                size_t most, const Clock& clock);
 
-  // A runner that sees `program` and has said HELLO: one that waits, if it is of this kind and
-  // still lives, else a new one. Non-OK is trouble of this machine.
+  // A runner that sees `program` and has sent HELLO: a waiting one of this kind if there is one
+  // alive, else a new one. Non-OK is an error of this machine.
   absl::StatusOr<std::unique_ptr<RunnerLink>> Take(const Kind& kind, const ProgramImage& program);
 
-  // One of this kind is about to be taken: has one started unless one waits. Waits for nothing.
+  // Announces that a runner of this kind will be taken soon: starts one unless one is waiting. Does
+  // not block.
   void Foresee(const Kind& kind);
   bool Holds(const Kind& kind) const { return Count(kind) > 0; }
-  // Has one of each of the kinds that were wanted last wait, then a second one, as many as may;
-  // replaces what has died. Waits for nothing.
+  // Starts runners of the most recently wanted kinds, first one of each, then a second one, up to
+  // the limit; replaces those that have died. Does not block.
   void Fill();
-  // Waits until no start is under way.
+  // Waits until no start is in progress.
   void Settle();
   void Clear() { waiting_.clear(); }
   size_t size() const { return waiting_.size(); }
@@ -73,14 +74,14 @@ class RunnerReserve {
   int Count(const Kind& kind) const;
   // Drops runners that have ended.
   void DropDead();
-  // Has this kind be the one that was wanted last.
+  // Makes this kind the most recently wanted one.
   void Remember(const Kind& kind);
 
   Sandbox& sandbox_;
   const std::string folder_;
   const size_t most_;
   const Clock& clock_;
-  std::list<Kind> wanted_;  // last first
+  std::list<Kind> wanted_;  // most recent first
   std::list<Waiting> waiting_;
 };
 

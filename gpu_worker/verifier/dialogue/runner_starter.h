@@ -21,8 +21,8 @@
 
 namespace ksearch {
 
-// Starts runners, each in a sandbox of its own, or takes them from a reserve: those of programs
-// whose RunnerCommand has in_advance, if there is one. Thread-compatible.
+// Starts runners, each in its own sandbox. Programs whose RunnerCommand has in_advance get a runner
+// from the reserve, if there is a reserve. Thread-compatible.
 class RunnerStarter {
  public:
   // `runner_path`: the absolute path of ksearch-runner.
@@ -33,7 +33,7 @@ class RunnerStarter {
         settings_(settings),
         clock_(clock) {}
 
-  // From now on runners use this GPU, and see no other.
+  // From now on, runners see and use only this GPU.
   void UseGpu(std::string uuid, GpuBinds binds) {
     gpu_uuid_ = std::move(uuid);
     gpu_binds_ = std::move(binds);
@@ -41,43 +41,44 @@ class RunnerStarter {
 
   void UseReserve(std::unique_ptr<RunnerReserve> reserve) { reserve_ = std::move(reserve); }
 
-  // A runner that can load `program`, with nothing loaded. Non-OK is trouble of this machine.
+  // A runner that can load `program` but has not loaded anything yet. Non-OK is an error of this
+  // machine.
   absl::StatusOr<std::unique_ptr<RunnerLink>> Start(const ProgramImage& program,
                                                     const v1::Limits& limits);
-  // As Start, but on processors whatever the device.
+  // Like Start, but on the CPU, whatever the device.
   absl::StatusOr<std::unique_ptr<RunnerLink>> StartOnHost(const ProgramImage& program,
                                                           const v1::Limits& limits);
-  // ksearch-runner, which will load nothing.
+  // A ksearch-runner that will not load anything.
   absl::StatusOr<std::unique_ptr<RunnerLink>> StartIdle(const v1::Limits& limits);
 
-  // As Start, under a program that looks on, and without the tight filter (which such programs
-  // cannot do with). `report`, an open file, is there as kInstrumentReport.
+  // Like Start, but under an instrument and without the tight filter, with which instruments do not
+  // work. `report`, an open file, is passed as kInstrumentReport.
   absl::StatusOr<std::unique_ptr<RunnerLink>> StartUnder(const InstrumentCommand& instrument,
                                                          int report, const ProgramImage& program,
                                                          const v1::Limits& limits);
 
-  // As Start, for the program's warm stage (warm/warm_stage.h): without the tight filter, with what
-  // compilers need, and with the folder `compiled` in the program's own to write to; of a runner
-  // with a folder() there.
+  // Like Start, for the program's warm stage (warm/warm_stage.h): without the tight filter, with
+  // what compilers need, and with the writable subfolder `compiled` in the program's folder. The
+  // runner has a folder().
   absl::StatusOr<std::unique_ptr<RunnerLink>> StartWarm(const ProgramImage& program,
                                                         absl::string_view compiled,
                                                         const v1::Limits& limits);
 
-  // A runner of this command is about to be started: one that is slow to start begins with that
-  // now. Waits for nothing. Not while anything is timed that a busy processor disturbs, and Settle
-  // must follow before.
+  // Announces that a runner of this command will be needed soon: if it is slow to start, its start
+  // begins now. Does not block. Must not be called while a busy processor would disturb a
+  // measurement; call Settle before such a measurement.
   void Foresee(const v1::RunnerCommand& runner, const v1::Limits& limits);
-  // The same for `program`'s, if it has one of its own.
+  // The same for the runner of `program`, if it has its own command.
   void Foresee(const ProgramImage& program, const v1::Limits& limits) {
     if (program.runner() != nullptr) Foresee(*program.runner(), limits);
   }
-  // Waits until nothing that was begun so is under way.
+  // Waits until no start that Foresee began is in progress.
   void Settle();
-  // Where what runs on the processors disturbs nobody, between jobs and beside screenings on a GPU:
-  // begins to start what the next job will probably want.
+  // Starts the runners that the next job will probably need. To be called only when processor use
+  // disturbs nothing: between jobs and during screenings on a GPU.
   void FillReserve();
   void DropReserve();
-  // How long a start of `program` would take now, if one was seen to take `seen`.
+  // How long starting `program` would take now, given that a start took `seen`.
   absl::Duration StartTime(const ProgramImage& program, const v1::Limits& limits,
                            absl::Duration seen) const;
 
@@ -87,17 +88,17 @@ class RunnerStarter {
   v1::IsolationLevel isolation() const { return sandbox_.isolation(); }
 
  private:
-  // `runner` null: ksearch-runner. Without the program's folder. `gpu_uuid`: empty without one.
+  // Without the program's folder. `runner` null: ksearch-runner. `gpu_uuid` empty: no GPU.
   SandboxSpec Spec(const v1::RunnerCommand* runner, const v1::Limits& limits,
                    const std::string& gpu_uuid) const;
-  // With it.
+  // With the program's folder.
   SandboxSpec Spec(const ProgramImage& program, const v1::Limits& limits,
                    const std::string& gpu_uuid) const;
   bool InAdvance(const v1::RunnerCommand* runner) const {
     return reserve_ != nullptr && runner != nullptr && runner->in_advance();
   }
   RunnerReserve::Kind KindOf(const v1::RunnerCommand& runner, const v1::Limits& limits) const;
-  // Turns one of a program's runners into that of its warm stage.
+  // Turns the specification of a program's runner into that of its warm stage.
   static void Warm(SandboxSpec* spec);
   absl::StatusOr<std::unique_ptr<RunnerLink>> Start(SandboxSpec spec);
   absl::StatusOr<std::unique_ptr<RunnerLink>> Take(const RunnerReserve::Kind& kind,

@@ -17,8 +17,8 @@ namespace ksearch {
 // one that hangs gives its device back soon.
 inline constexpr absl::Duration kTrustedCallTime = absl::Seconds(15);
 
-// All that trusted programs do for a job before its candidate is there has so long, but for what
-// was begun: well below the time after which a verifier is taken to hang.
+// All work of trusted programs for a job, before its candidate is loaded, must start within this
+// time. It is well below the time after which a verifier is considered hung.
 inline constexpr absl::Duration kTrustedTime = absl::Minutes(5);
 
 // UNAVAILABLE: no program is at fault.
@@ -26,15 +26,15 @@ inline absl::Status MachineFailure(const Ending& ending) {
   return absl::UnavailableError(absl::StrCat("this machine failed: ", ending.message));
 }
 
-// The status of a trusted program that ended so: a TaskFault, an unexplained one if something else
-// may have killed it; MachineFailure if that is why.
+// The status for a trusted program that ended this way: a TaskFault, which is an unexplained one if
+// something else may have killed the program, or MachineFailure if the machine failed.
 inline absl::Status TaskFaultOf(const Ending& ending, absl::string_view message) {
   if (ending.machine_failed) return MachineFailure(ending);
   return ending.killed || ending.device_failed ? UnexplainedTaskFault(message) : TaskFault(message);
 }
 
-// What is said of one of the task's own programs (reference, baseline) that ended so: the words of
-// its exception, if there was one. Not for rivals, which are candidates of earlier.
+// The message to show for one of the task's own programs (reference, baseline) that ended this way:
+// its exception's message, if there was one. Not for rivals, which are earlier candidates.
 inline const std::string& OwnWords(const Ending& ending) {
   return ending.words.empty() ? ending.message : ending.words;
 }

@@ -22,24 +22,25 @@
 
 namespace ksearch {
 
-// What the reference answers to one variant.
+// The reference's answer for one variant.
 struct OracleEntry {
   std::shared_ptr<const SavedOutputs> outputs;
   absl::Duration reference_time;  // of the reference's call
 };
-// By variant. A candidate's outputs are compared for these; other variants only need to be written.
+// By variant. A candidate's outputs are compared for these variants; for others they only need to
+// be written.
 using OracleEntries = absl::flat_hash_map<int64_t, std::shared_ptr<const OracleEntry>>;
 
-// Said of a timed call that did no work of its own; what is wrong follows.
+// Message for a timed call that did no work of its own; details follow it.
 inline constexpr absl::string_view kStaleOutput =
     "a timed call returned the outputs of another call, whose inputs were different: ";
 
-// Said of a timed call that is wrong where its inputs came late; what is wrong follows.
+// Message for a timed call that is wrong where its inputs came late; details follow it.
 inline constexpr absl::string_view kLateInputs =
     "in a timed call, a part of whose inputs came when calls before it were being made (a call may "
     "only do its own work): ";
 
-// One runner on one workload: prepares buffers, has calls made, and judges the results.
+// One runner on one workload: prepares buffers, requests calls, and judges the results.
 // Thread-compatible.
 class WorkloadSession {
  public:
@@ -52,17 +53,18 @@ class WorkloadSession {
   struct Batch {
     Ending ending;
     size_t calls = 0;
-    // By the runner's clock, one per call; where it has one clock for all of them, their mean.
+    // By the runner's clock, one per call; if it times a batch as a whole, the mean.
     std::vector<double> latency_us;
-    std::vector<double> host_us;  // GPU: time of the host within each call, by the runner's word
-    bool queued = false;          // GPU, EVENTS: no call waited for the host
-    absl::Duration inner;         // their sum
-    absl::Duration audit;         // by the verifier's clock, message and answer included
-    absl::Duration head_start;    // before it: RunnerLink::BatchReply
-    absl::Duration waited;        // part of audit spent waiting for a core
-    absl::Duration waited_for_others;  // part of that which no thread of the runner can have caused
-    absl::Duration lead_in;            // of a batch that has one
-    // From "done" until the outputs were checked. Work that still has the device delays it.
+    std::vector<double> host_us;       // GPU: host time within each call, as the runner reported it
+    bool queued = false;               // GPU, EVENTS: no call waited for the host
+    absl::Duration inner;              // their sum
+    absl::Duration audit;              // by the verifier's clock, including message and answer
+    absl::Duration head_start;         // before it: RunnerLink::BatchReply
+    absl::Duration waited;             // part of audit spent waiting for a core
+    absl::Duration waited_for_others;  // the part that no thread of the runner can have caused
+    absl::Duration lead_in;            // if the batch has one
+    // From "done" until the outputs were checked. Work that is still running on the device delays
+    // it.
     absl::Duration output_check;
   };
   struct Limits {
@@ -85,21 +87,22 @@ class WorkloadSession {
         clock_(clock),
         rng_(salt) {}
 
-  // From now on outputs are wiped once they are judged: another runner sees the same sets.
+  // From now on, outputs are wiped once they are judged, because another runner sees the same sets.
   void WipeOutputs() { wipes_outputs_ = true; }
 
-  // Shows the first `sets` sets to the runner. `workspace_fill`: MapRequest's.
+  // Maps the first `sets` sets into the runner. `workspace_fill` is the field of MapRequest.
   Ending Map(int sets, const Limits& limits, int workspace_fill = 0);
 
-  // How a GPU makes the calls; the words are BatchRequest's.
+  // How a GPU makes the calls; the fields are those of BatchRequest.
   struct BatchForm {
     v1::BatchRequest::Mode mode = v1::BatchRequest::MODE_UNSPECIFIED;
     int graph = 0;
-    // RunnerLink::LeadIn before it: the switch from the verifier's context is no part of the batch.
+    // Run RunnerLink::LeadIn before it, so that the switch from the verifier's context is not part
+    // of the batch.
     bool lead_in = false;
   };
 
-  // One batch. Sets are distinct. `oracles` may lack any variant.
+  // Runs one batch. Sets must be distinct. `oracles` need not contain every variant.
   Batch Run(const std::vector<Call>& calls, Mode mode, const OracleEntries& oracles,
             const Limits& limits) {
     return Run(calls, mode, BatchForm(), oracles, limits);
@@ -109,56 +112,56 @@ class WorkloadSession {
     return Run(calls, mode, form, oracles, limits, nullptr);
   }
 
-  // A timed batch of at least two calls whose time does not count: a part of the inputs of one call
-  // after the first comes when calls before it are being made, or have been. If the runner was
-  // early enough at that, which *seen tells, the outputs of that call join suspects(): they are
-  // wrong where work was done ahead. Where inputs cannot come late (BufferSets::Withhold) nothing
-  // is done.
+  // Runs a batch like a timed one, of at least two calls, whose time does not count. Part of the
+  // inputs of one call other than the first is delivered only while, or after, the calls before it
+  // are made. If it was delivered before that call began, *seen is true and the call's outputs join
+  // suspects(): they are wrong if the program worked ahead. Does nothing if inputs cannot be
+  // withheld (BufferSets::Withhold).
   Ending RunWithLateInputs(const std::vector<Call>& calls, const BatchForm& form,
                            const Limits& limits, bool* seen);
 
-  // A batch like a timed one, whose time does not count, with inputs of `other`, a case of the same
-  // workload. Only what `oracles` have is compared.
+  // Runs a batch like a timed one, whose time does not count, with inputs of `other`, a case of the
+  // same workload. Only variants in `oracles` are compared.
   Ending RunWithCase(const std::shared_ptr<const WorkloadCase>& other,
                      const std::vector<Call>& calls, const BatchForm& form,
                      const OracleEntries& oracles, const Limits& limits);
 
-  // How many sets a timed batch should leave out, of `sets`: some of these are prepared as if calls
-  // on them would come, and must be as they were afterwards. A program that does the work of calls
-  // ahead cannot tell them from the others by what calls are given.
+  // How many of `sets` sets a timed batch should leave unused. Some of them become decoys: they are
+  // prepared as if calls on them would follow, and must be unchanged afterwards. A program that
+  // works ahead cannot tell them from the others by the arguments of its calls.
   static int Decoys(int sets) { return sets < 3 ? 0 : std::max(1, sets / 16); }
 
-  // From now on `count` of the timed calls, any of them, are chosen after they were made and join
-  // suspects(); those chosen before no longer do. 0: none.
+  // From now on, `count` random timed calls are chosen after they were made and join suspects(), in
+  // place of those chosen before. 0: none.
   void CompareLater(int count);
 
-  // What checking the outputs of these calls takes if nothing is at work.
+  // How long checking the outputs of these calls takes on an idle device.
   absl::Duration CheckOutputs(const std::vector<Call>& calls);
 
   struct Recording {
     Ending ending;
-    std::string reason;  // why the calls cannot be recorded; empty: they were
+    std::string reason;  // why the calls cannot be recorded; empty if they were
   };
-  // GPU: records a call on each of these sets, and makes a chain of them for REPLAY. Run replays
-  // any other order, and any other selection, of sets that are recorded: it makes another chain
-  // first, in half a millisecond before the clock starts.
+  // GPU: records a call on each of these sets, and makes a chain of them for REPLAY. Run can replay
+  // recorded sets in any order and selection: it first makes another chain, which takes half a
+  // millisecond before the clock starts.
   Recording Record(const std::vector<int>& sets, int graph, const Limits& limits);
 
-  // What copying the results of a program that returns its outputs into their place takes, which is
-  // a part of its calls: on results of the first set that were made just before. By the runner's
-  // clock and word, so it decides nothing. Empty of a program that writes its outputs itself. In
-  // the mode of `form`, which is one of single calls.
+  // For a program that returns its outputs: how long it takes to copy them into place, which is
+  // part of its calls. Measured on the latest results of the first set, by the runner's clock, so
+  // nothing depends on it. Empty for a program that writes its outputs itself. `form` must have a
+  // mode of single calls.
   struct Copies {
     Ending ending;
     std::vector<double> us;
   };
   Copies TimeCopies(const BatchForm& form, const Limits& limits);
 
-  // Calls on the first set as the task's suite times them (BatchRequest.PREPARED), with the same
-  // inputs every time: those of a variant that nobody had before, which FillForSuite puts into the
-  // first sets, at most `sets`, and returns. Nobody looks at inputs and outputs afterwards. Of a
-  // program that returns its outputs the times are without copying them. By the runner's clock and
-  // word.
+  // Calls on the first set, timed in the way of the task's suite (BatchRequest.PREPARED), with the
+  // same inputs every time. FillForSuite writes the inputs, a new variant, into at most the first
+  // `sets` sets and returns the variant. Inputs and outputs are not checked afterwards. For a
+  // program that returns its outputs, the times exclude copying them. All times are as the runner
+  // reports them.
   struct SuiteCalls {
     Ending ending;
     std::vector<double> us;
@@ -166,10 +169,10 @@ class WorkloadSession {
   int64_t FillForSuite(int sets = 2);
   SuiteCalls RunForSuite(int calls, const v1::BatchRequest::Preparation& preparation,
                          const Limits& limits);
-  // The same, one call on each of the first `sets` sets, with nothing before them.
+  // The same, with one call on each of the first `sets` sets and no preparation.
   SuiteCalls RunOnEachForSuite(int sets, const Limits& limits);
-  // One such call, on inputs of a variant that nobody had before, whose outputs are kept: absent if
-  // there is no room for them.
+  // One such call on inputs of a new variant, whose outputs are kept; absent if there is no room
+  // for them.
   struct KeptCall {
     Ending ending;
     double us = 0;
@@ -179,15 +182,16 @@ class WorkloadSession {
 
   // The worst of all comparisons so far; absent before the first.
   const std::optional<v1::Correctness>& correctness() const { return correctness_; }
-  // By the rule of the task's suite, of the gate's first calls, as many as are its trials; absent
-  // where there is no rule or no such call. Whatever else is wrong with them does not count.
+  // The verdict by the rule of the task's suite on the gate's first calls, as many as the rule has
+  // trials; absent if there is no rule or no such call. Other errors of these calls do not count.
   const std::optional<v1::SuiteVerdict>& suite_verdict() const { return suite_verdict_; }
   int compared() const { return compared_; }
-  // Timed calls whose outputs are to be compared with oracles of their variants once nothing is
-  // being timed: at most kMaxSuspects that looked like another call's, and what CompareLater chose.
+  // Timed calls whose outputs must be compared with oracles of their variants once nothing is being
+  // timed: at most kMaxSuspects whose outputs looked like another call's, and those chosen by
+  // CompareLater.
   std::vector<Suspect> suspects() const;
   const WorkloadCase& workload() const { return *workload_; }
-  // A call of the last Run.
+  // The outputs of a call of the last Run.
   absl::StatusOr<std::shared_ptr<const SavedOutputs>> Outputs(int set) const {
     return buffers_->Save(set);
   }
@@ -196,27 +200,27 @@ class WorkloadSession {
   // A call whose inputs come late.
   struct LateCall {
     size_t place = 0;        // in the batch, above 0
-    size_t done = 0;         // this many calls return first, fewer than `place`
-    absl::Duration further;  // and so much time passes then
+    size_t done = 0;         // this many calls (fewer than `place`) return first
+    absl::Duration further;  // and then this much time passes
     std::unique_ptr<LateInputs> inputs;
-    bool in_time = false;  // they came before the call can have begun
+    bool in_time = false;  // they arrived before the call can have begun
   };
 
   Batch Run(const std::vector<Call>& calls, Mode mode, const BatchForm& form,
             const OracleEntries& oracles, const Limits& limits, LateCall* late);
-  // While the runner makes these calls.
+  // Delivers late inputs while the runner makes these calls.
   void Deliver(const std::vector<Call>& calls, uint64_t salt, absl::Time deadline, LateCall* late);
   Ending Judge(const std::vector<Call>& calls, const std::vector<CallFindings>& findings, Mode mode,
                const OracleEntries& oracles);
-  // Whether another call is a trial of the task's suite.
+  // Whether the next call is a trial for the rule of the task's suite.
   bool IsTrial(Mode mode) const;
   std::optional<Suspect> MakeSuspect(const Call& call) const;
   void Sample(const std::vector<Call>& calls);
-  // By when calls that take no longer than those before them are certainly done.
+  // When calls must be done if they take no longer than those before them, with a margin.
   absl::Time BatchDeadline(size_t calls, Mode mode, const Limits& limits) const;
   Recording MakeChain(const std::vector<int>& sets, int graph, const Limits& limits);
   SuiteCalls RunPrepared(const v1::BatchRequest& request, const Limits& limits);
-  // Sets that no call of `calls` uses, as many as Decoys says or as there are.
+  // Sets that no call of `calls` uses: as many as Decoys says, or fewer if there are not enough.
   std::vector<Call> PickDecoys(const std::vector<Call>& calls);
   // Whether the outputs are those of an earlier call with other inputs.
   bool IsRepeated(const Call& call, uint64_t fingerprint, Mode mode);
@@ -233,7 +237,7 @@ class WorkloadSession {
   std::optional<v1::Correctness> correctness_;
   std::optional<v1::SuiteVerdict> suite_verdict_;
   int compared_ = 0;
-  // Beginnings of the outputs of every call, by hash, with the variant they came from.
+  // For each call, the hash of its outputs' beginnings and its variant.
   absl::flat_hash_map<uint64_t, int64_t> seen_outputs_;
   std::vector<Suspect> repeated_;
   std::vector<Suspect> late_;

@@ -6,11 +6,11 @@
 
 namespace ksearch {
 
-// Bytes of all last-level caches of the machine together: the kernel's list under
-// `root`/sys/devices/system/cpu, each cache counted once however many processors share it, or
-// `library_bytes` (sysconf's answer) if that is more. In a virtual machine the two may differ by
-// much, and neither is always right (glibc 2.36 has 256 MiB where the kernel has 32): a bound that
-// needs "in no cache" needs the larger one. 0: neither is known.
+// The total size of all last-level caches of the machine, in bytes: the sum over the kernel's list
+// under `root`/sys/devices/system/cpu, counting each shared cache once, or `library_bytes` (from
+// sysconf) if that is larger. In a virtual machine the two may differ a lot, and neither is always
+// right (glibc 2.36 reported 256 MiB where the kernel reported 32). To be sure that data is in no
+// cache, the larger one is needed. 0: neither is known.
 int64_t AllLastLevelCacheBytes(const std::string& root, int64_t library_bytes);
 
 }  // namespace ksearch

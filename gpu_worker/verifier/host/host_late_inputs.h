@@ -15,7 +15,7 @@ namespace ksearch {
 // Late inputs in the memory of this host that verifier and runner share.
 class HostLateInputs final : public LateInputs {
  public:
-  // `memory`: of each input of `workload`, in order, with the inputs of a call. Null if nothing can
+  // `memory` holds a call's inputs, one span per input of `workload`, in order. Null if nothing can
   // be withheld.
   static std::unique_ptr<LateInputs> Withhold(const WorkloadCase& workload,
                                               const std::vector<std::byte*>& memory, Rng* rng);

@@ -15,10 +15,10 @@ namespace ksearch {
 TensorComparison CompareTensor(const WorkloadCase& workload, const TensorArgument& tensor,
                                const std::byte* got, const std::byte* oracle);
 
-// Outputs of one call in this process' memory.
+// The outputs of one call in this process's memory.
 class HostOutputs final : public SavedOutputs {
  public:
-  // Bytes of every output, in definition order.
+  // The bytes of each output, in definition order.
   explicit HostOutputs(std::vector<std::vector<std::byte>> outputs)
       : outputs_(std::move(outputs)) {}
 

@@ -14,9 +14,9 @@
 
 namespace ksearch {
 
-// Host memory: one memfd per tensor and set, sealed against shrinking (a hostile runner could else
-// make the verifier fault). A guard band of kGuardBytes lies before a tensor's first byte and at
-// least as much right behind its last. The tensor starts on a page.
+// Host memory: one memfd per tensor and set, sealed against shrinking (otherwise a hostile runner
+// could make the verifier fault). There is a guard band of kGuardBytes before a tensor's first
+// byte, and one of at least that size right after its last. Each tensor starts on a page boundary.
 class MemfdBufferSets final : public BufferSets {
  public:
   static constexpr int64_t kGuardBytes = 4096;
@@ -36,7 +36,7 @@ class MemfdBufferSets final : public BufferSets {
   bool IsPending(int set, uint64_t poison_salt) const override {
     return UnwrittenOutput(set, poison_salt).has_value();
   }
-  // The runner is stopped meanwhile, so that nothing needs to be copied.
+  // The runner is stopped during this, so nothing needs to be copied.
   std::vector<CallFindings> Collect(const std::vector<FilledSet>& calls,
                                     uint64_t poison_salt) override;
   std::optional<std::string> FirstWritten(const std::vector<FilledSet>& calls,
@@ -72,7 +72,7 @@ class MemfdBufferSets final : public BufferSets {
   const uint64_t guard_word_;
   std::vector<Buffer> buffers_;
   int64_t bytes_ = 0;
-  // A place of an output, and what was there at the last Glance.
+  // A place in an output, and its value at the last Glance.
   struct Seen {
     size_t tensor;
     const std::byte* place;

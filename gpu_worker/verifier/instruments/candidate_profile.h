@@ -18,16 +18,16 @@ namespace ksearch {
 // ncu around a runner: it sees the kernels between cuProfilerStart and cuProfilerStop.
 InstrumentCommand ProfilerCommand(const Instrument& profiler);
 
-// One call of a candidate (the second one, so that what a first call sets up is not in it) as ncu
-// sees it. Whatever goes wrong becomes `absence` and note. No other runner may be alive. Non-OK if
+// Profiles one call of a candidate with ncu (the second call, to exclude the setup done by the
+// first). Any failure is reported in `absence` and note. No other runner may be alive. Non-OK if
 // there is no memory for the buffers.
 absl::StatusOr<v1::Profile> ProfileCandidate(Bench& bench, const Instrument& profiler,
                                              const ProgramImage& candidate,
                                              const std::shared_ptr<const WorkloadCase>& workload,
                                              const v1::Limits& limits);
 
-// The whole of a request of JOB_KIND_PROFILE. `begins` is called once it is clear that there is a
-// profiler. Non-OK if the request names no workload of the task, or as ProfileCandidate.
+// Carries out a request of JOB_KIND_PROFILE. Calls `begins` once a profiler has been found. Non-OK
+// if the request names no workload of the task, or as for ProfileCandidate.
 absl::StatusOr<v1::Verdict> CarryOutProfile(Bench& bench, const v1::VerifierRequest& request,
                                             const std::function<void()>& begins);
 

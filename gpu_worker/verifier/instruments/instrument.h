@@ -9,8 +9,8 @@
 
 namespace ksearch {
 
-// `program` beside `compiler_path` (of the CUDA toolchain; may be empty), on PATH, or in `usual`.
-// NOT_FOUND says where it was looked for.
+// Looks for `program` next to `compiler_path` (of the CUDA toolchain; may be empty), on PATH, and
+// in `usual`. NOT_FOUND lists the places that were searched.
 absl::StatusOr<Instrument> FindInstrument(const std::string& program,
                                           const std::string& compiler_path,
                                           const std::string& usual = "/usr/local/cuda/bin");

@@ -14,18 +14,18 @@
 
 namespace ksearch {
 
-// What a program that looked on has to say. Nothing of it can be trusted: it shares a process with
-// the candidate.
+// The findings of an instrument. They cannot be trusted, because the instrument shares a process
+// with the candidate.
 struct InstrumentedRun {
-  std::string report;  // as it wrote it, at most `max_report_bytes`
-  std::string output;  // of candidate and instrument, cleaned; at most 2 KiB
-  // Why there is no whole report: the instrument did not start, a call failed, time was up. Empty:
-  // everything came to its end.
+  std::string report;  // as the instrument wrote it, at most `max_report_bytes`
+  std::string output;  // output of candidate and instrument, cleaned; at most 2 KiB
+  // Why there is no complete report: the instrument did not start, a call failed, or time ran out.
+  // Empty if everything completed.
   std::string trouble;
 };
 
-// Runs `calls` calls of a candidate, which has passed the gate, one after another under an
-// instrument, in the sandbox without its tight filter. What they answer is not looked at. No other
+// Runs `calls` calls of a candidate that has passed the gate, one after another under an
+// instrument, in the sandbox without its tight filter. Their outputs are not checked. No other
 // runner may be alive. Non-OK if there is no memory for the buffers.
 absl::StatusOr<InstrumentedRun> RunInstrumented(Bench& bench, const InstrumentCommand& instrument,
                                                 const ProgramImage& candidate,

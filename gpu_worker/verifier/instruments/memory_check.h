@@ -16,7 +16,7 @@ namespace ksearch {
 
 struct MemoryCheck {
   v1::SanitizerReport report;
-  Ending ending;  // PASSED, or what a finding means that stands by itself
+  Ending ending;  // PASSED, or the result of a finding that needs no second witness
   Ending alarm;   // PASSED, or the first finding that needs a second witness
 };
 
@@ -26,9 +26,9 @@ enum class Thoroughness {
 };
 
 // Runs a candidate that has passed the gate under tools of compute-sanitizer, one after another,
-// until one finds an error that stands by itself. A tool that cannot do its work is named in the
-// report's note and says nothing about the candidate. No other runner may be alive. Non-OK if there
-// is no memory for the buffers.
+// until one finds an error that needs no second witness. A tool that fails is named in the report's
+// note and says nothing about the candidate. No other runner may be alive. Non-OK if there is no
+// memory for the buffers.
 absl::StatusOr<MemoryCheck> CheckMemory(Bench& bench, const Instrument& sanitizer,
                                         const ProgramImage& candidate,
                                         const std::shared_ptr<const WorkloadCase>& workload,
@@ -37,9 +37,9 @@ absl::StatusOr<MemoryCheck> CheckMemory(Bench& bench, const Instrument& sanitize
 // What a finding means for the candidate: PASSED for a warning.
 Ending Judge(const v1::SanitizerFinding& finding);
 
-// Whether a tool's word is not enough: racecheck and synccheck do not follow every barrier (of some
-// warps of a block, of copies), and report what is none. memcheck compares addresses with what is
-// allocated, and is not known to err.
+// Whether the tool's report alone is not enough. racecheck and synccheck do not understand every
+// barrier (of some warps of a block, of copies) and report false errors. memcheck compares
+// addresses with allocations and is not known to err.
 bool NeedsSecondWitness(const v1::SanitizerFinding& finding);
 
 }  // namespace ksearch

@@ -10,20 +10,20 @@
 namespace ksearch {
 
 inline constexpr int kMaxSanitizerFindings = 5;  // a tool
-// What is read of a report; more is ignored.
+// How much of a report is read; the rest is ignored.
 inline constexpr size_t kMaxSanitizerReportBytes = size_t{1} << 20;
 
-// What one tool of compute-sanitizer wrote.
+// The report of one tool of compute-sanitizer.
 struct SanitizerLog {
   // Errors before warnings, at most kMaxSanitizerFindings, each kernel and kind once.
   std::vector<v1::SanitizerFinding> findings;
-  bool complete = false;  // it came to its summary
-  std::string trouble;    // what kept the tool itself from working; empty: nothing
+  bool complete = false;  // it ends with a summary
+  std::string trouble;    // why the tool itself failed; empty if it did not
 };
 
-// Reads the text form: lines that begin with "=========", a finding's further lines indented.
-// Whatever else is there, the candidate's own output too, is skipped. Texts come out printable and
-// bounded. A finding of a form that is not known is a warning of kind OTHER.
+// Parses the text form: lines that begin with "========="; the further lines of a finding are
+// indented. Everything else is skipped, including the candidate's own output. The resulting texts
+// are printable and bounded. A finding of an unknown form becomes a warning of kind OTHER.
 SanitizerLog ReadSanitizerReport(const std::string& tool, absl::string_view text);
 
 }  // namespace ksearch

@@ -18,9 +18,10 @@
 
 namespace ksearch {
 
-// DelayedRuns.label of a result that stands although a tool reported an error.
+// DelayedRuns.label of a candidate that passes although a tool reported an error.
 inline constexpr char kRaceReported[] = "race_reported";
-// The same of one that no tool accuses, and whose outputs differ with delays, or that crashes.
+// The same for a candidate that no tool accuses, but whose outputs differ with delays, or that
+// crashes.
 inline constexpr char kDelaysMatter[] = "delays_matter";
 
 struct WitnessCase {
@@ -30,43 +31,43 @@ struct WitnessCase {
 
 struct SecondWitness {
   v1::DelayedRuns runs;
-  // PASSED, with a label in `runs`; or INCORRECT, and the message says how often and how the
+  // PASSED, with a label in `runs`; or INCORRECT, with a message that says how often and how the
   // outputs were wrong or differed.
   Ending ending;
   bool outputs_were_wrong = false;  // with delays or without
 };
 
-// Has the candidate of a request, which passed the gate, make calls
-// without delays, to see whether it repeats itself bit for bit, and then kWitnessCalls with random
-// delays at its barriers (request.delayed), on the first of `cases`, smallest first, and the middle
-// one, within kWitnessTime. Wrong outputs, with delays or without, and different ones for the same
-// inputs where that means something, are a race that was seen at work. So is a crash with delays
-// (Ending.crashed) that comes again in a second process, if the program without delays makes as
-// many calls and does not trap by itself (MentionsTraps). Calls that fail otherwise (too slow with
-// delays, too few registers for a launch) end the calls on that workload and say nothing;
-// `runs.note` names them, or why there is no build with delays. No other runner may be alive.
-// Non-OK is trouble of this machine.
+// Runs the candidate of a request that has passed the gate, on the first and the middle of `cases`
+// (smallest first), within kWitnessTime: first calls without delays, to see whether its outputs
+// repeat bit for bit, then kWitnessCalls with random delays at its barriers (request.delayed).
+// These prove a race: wrong outputs, with or without delays; different outputs for the same inputs,
+// unless those have an honest explanation; and a crash with delays (Ending.crashed) that recurs in
+// a second process, if the program without delays makes as many calls and does not trap by itself
+// (MentionsTraps). Calls that fail in another way (too slow with delays, too few registers for a
+// launch) end the calls on that workload and prove nothing; `runs.note` names them, or says why
+// there is no build with delays. No other runner may be alive. Non-OK is an error of this machine.
 absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierRequest& request,
                                                const ProgramImage& candidate,
                                                const std::vector<WitnessCase>& cases);
 
-// CheckMemory on the first of `cases`, of the build with a line table where the request has it
-// (cheap if the job is an EXAMINE), and AskSecondWitness where that needs it, and in every
-// confirmation with a build with delays: racecheck misses races, too (a barrier of half a block on
-// an H200, compute-sanitizer 2025.3.1). `ending` is what both mean, the report has `delayed_runs`.
-// For a program that no tool accuses, only wrong outputs with delays count.
+// Runs CheckMemory on the first of `cases`, with the line-table build if the request has one (only
+// the cheap tools if the job is an EXAMINE). Then runs AskSecondWitness if a finding needs it, and
+// in every confirmation that has a build with delays, because racecheck also misses races (a
+// barrier of half a block on an H200, compute-sanitizer 2025.3.1). `ending` combines both, and the
+// report has `delayed_runs`. For a program that no tool accuses, only wrong outputs with delays
+// count.
 absl::StatusOr<MemoryCheck> AskWitnesses(Bench& bench, const Instrument& sanitizer,
                                          const v1::VerifierRequest& request,
                                          const ProgramImage& candidate,
                                          const std::vector<WitnessCase>& cases);
 
-// Whether the text of a program mentions atomic operations: it may add numbers in whatever order
-// its threads come, and outputs that differ prove nothing.
+// Whether the text of a program mentions atomic operations: it may then add numbers in any order,
+// so differing outputs prove nothing.
 bool MentionsAtomics(const v1::Sources& sources);
 
-// Whether the text of a program mentions ways for a kernel to give up by itself, such as assertions
-// and traps: one that waits only so long for a barrier gives up when it is delayed, without being
-// wrong.
+// Whether the text of a program mentions ways for a kernel to abort by itself, such as assertions
+// and traps: a kernel that waits only a limited time for a barrier may abort when it is delayed,
+// without being wrong.
 bool MentionsTraps(const v1::Sources& sources);
 
 }  // namespace ksearch

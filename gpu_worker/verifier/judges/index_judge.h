@@ -7,7 +7,7 @@
 
 namespace ksearch {
 
-// SuiteRule::INDEX_SCORES (index_scores.h), on the inputs that the rule knows by their names.
+// SuiteRule::INDEX_SCORES (index_scores.h), on inputs that the rule finds by their names.
 class IndexJudge final : public OutputJudge {
  public:
   OutputComparison Judge(const WorkloadCase& workload, int64_t variant, const SavedOutputs& outputs,

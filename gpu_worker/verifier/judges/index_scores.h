@@ -11,10 +11,10 @@
 
 namespace ksearch {
 
-// One call of a top-k indexer over a paged cache of keys, as v1::SuiteRule::INDEX_SCORES means it;
-// its source is flashinfer-bench at 40e6ca78, bench/evaluators/dsa_topk_indexer.py. A page holds
-// its keys in float8_e4m3fn and then one float32 scale for each. A place is page * page_size +
-// offset.
+// One call of a top-k indexer over a paged cache of keys, as judged by v1::SuiteRule::INDEX_SCORES;
+// its source is flashinfer-bench at 40e6ca78, bench/evaluators/dsa_topk_indexer.py. A page contains
+// its keys in float8_e4m3fn, followed by one float32 scale for each key. A place is page *
+// page_size + offset.
 struct IndexerCall {
   int64_t rows = 0, heads = 0, width = 0;  // of queries: rows x heads x width
   int64_t pages = 0, page_size = 0;        // of the cache
@@ -26,15 +26,17 @@ struct IndexerCall {
   std::vector<double> table;    // rows x pages_of_row
 };
 
-// Why these places of a row are no set of its own; empty: they are. -1 is none.
+// Why these places are not a set of distinct places of the row; empty if they are. -1 stands for no
+// place.
 std::string FaultOfPlaces(const IndexerCall& call, int64_t row, absl::Span<const int64_t> places);
 
-// Their scores, largest first: of each the sum over heads of weight * max(0, query . key); minus
-// infinity for none.
+// The scores of the places, largest first. A score is the sum over heads of weight * max(0, query .
+// key), or minus infinity for no place.
 std::vector<double> SortedScores(const IndexerCall& call, int64_t row,
                                  absl::Span<const int64_t> places);
 
-// How many of these differ: by more than both bounds, or because only one of the two is none.
+// How many of the scores differ: by more than both bounds, or because only one of the two stands
+// for no place.
 int64_t DifferentScores(absl::Span<const double> scores, absl::Span<const double> expected,
                         double atol, double rtol);
 

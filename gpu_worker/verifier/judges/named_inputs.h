@@ -12,14 +12,14 @@
 
 namespace ksearch {
 
-// The input tensor of this name, by its place among the case's tensors; -1: there is none.
+// The index of the input tensor with this name among the case's tensors, or -1.
 int FindInput(const WorkloadCase& workload, absl::string_view name);
 // Shape and type of a tensor of the case.
 const v1::TensorView& ViewOf(const WorkloadCase& workload, int tensor);
-// Its contents in this input variant, as they are, and as numbers.
+// The tensor's contents in this input variant, as bytes and as numbers.
 std::vector<std::byte> BytesOf(const WorkloadCase& workload, int tensor, int64_t variant);
 std::vector<double> NumbersOf(const WorkloadCase& workload, int tensor, int64_t variant);
-// The first output of a call, of whole numbers.
+// The first output of a call, which must consist of whole numbers.
 absl::StatusOr<std::vector<int64_t>> WholeNumbersIn(const WorkloadCase& workload,
                                                     const SavedOutputs& outputs);
 

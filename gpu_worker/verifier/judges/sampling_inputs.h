@@ -12,14 +12,13 @@
 
 namespace ksearch {
 
-// What a sampling operation is called with on one input variant: rows of probabilities (`probs`,
-// rows x tokens), and for each row, or for all alike, the limits `top_k` and `top_p` that the rule
-// looks at.
+// The inputs of a sampling operation for one input variant: rows of probabilities (`probs`, rows x
+// tokens), and the limits `top_k` and `top_p` that the rule uses, per row or the same for all rows.
 class SamplingInputs {
  public:
-  // INVALID_ARGUMENT names what the case lacks.
+  // INVALID_ARGUMENT names what is missing in the case.
   static absl::StatusOr<SamplingInputs> Read(const WorkloadCase& workload, int64_t variant);
-  // Whether cases of this task can be read at all, by its definition.
+  // Checks by the task's definition whether its cases can be read at all.
   static absl::Status Check(const WorkloadCase& workload);
 
   int64_t rows() const { return rows_; }
@@ -32,7 +31,7 @@ class SamplingInputs {
   v1::DType dtype_ = v1::DTYPE_UNSPECIFIED;
   int64_t element_bytes_ = 0;
   std::vector<std::byte> probabilities_;
-  // One for each row, or one for all; empty: the rule does not look at them.
+  // One for each row, or one for all rows; empty if the rule does not use them.
   std::vector<double> top_k_, top_p_;
   double margin_ = 0;
 };

@@ -7,8 +7,8 @@
 
 namespace ksearch {
 
-// SuiteRule::SAMPLES, of one call: every token must be one that may be drawn. How tokens are
-// distributed shows in many calls only (sampling_check.h).
+// SuiteRule::SAMPLES for one call: every token must be one that may be drawn. The distribution of
+// tokens can be judged only over many calls (sampling_check.h).
 class SamplingJudge final : public OutputJudge {
  public:
   OutputComparison Judge(const WorkloadCase& workload, int64_t variant, const SavedOutputs& outputs,

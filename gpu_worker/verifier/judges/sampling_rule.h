@@ -8,9 +8,9 @@
 
 namespace ksearch {
 
-// Which tokens of a row of probabilities may be drawn, as v1::SuiteRule.Sampling says; its source
-// is flashinfer-bench 0.1.2, bench/evaluators/sampling.py. Of tokens as likely as each other all
-// may be drawn, or none by top_k; by top_p each as if it came first.
+// Which tokens of a row of probabilities may be drawn, by v1::SuiteRule.Sampling; its source is
+// flashinfer-bench 0.1.2, bench/evaluators/sampling.py. With top_k, equally likely tokens may all
+// be drawn, or none of them; with top_p, each is treated as if it came first among its equals.
 struct DrawLimits {
   int64_t top_k = 0;  // counts if above 0 and below the number of tokens
   double top_p = 0;   // counts if above 0 and below 1
@@ -19,23 +19,23 @@ struct DrawLimits {
 
 bool MayBeDrawn(absl::Span<const double> probabilities, int64_t token, const DrawLimits& limits);
 
-// The probabilities of those that may be drawn, which add up to 1; 0 for all others.
+// The probabilities of the tokens that may be drawn, normalized to sum to 1; 0 for all others.
 std::vector<double> SharesOf(absl::Span<const double> probabilities, const DrawLimits& limits);
 
-// Where a token lies among those that may be drawn, likeliest first, from 0 to 1: `within`, from 0
-// to 1, is where within its own share and those that equal it. Evenly distributed if tokens are
-// drawn by their shares and `within` is.
+// The position, from 0 to 1, of a token in the cumulative distribution of the tokens that may be
+// drawn, likeliest first. `within`, from 0 to 1, is the position inside its own share and equal
+// ones. The result is uniform if tokens are drawn by their shares and `within` is uniform.
 double PlaceOf(absl::Span<const double> shares, int64_t token, double within);
 
-// The largest difference between the distribution of these places, of which there is at least one,
-// and the even one (Kolmogorov).
+// The largest difference between the distribution of these places (at least one) and the uniform
+// distribution (Kolmogorov).
 double DistanceFromEven(std::vector<double> places);
 
-// Half the sum of the differences between how often tokens came, of `drawn` in all, and their
+// The total variation distance between the tokens' frequencies among `drawn` draws and their
 // shares.
 double DistanceOf(absl::Span<const int64_t> counts, int64_t drawn, absl::Span<const double> shares);
 
-// What that distance is about, by chance alone, of `drawn` tokens that are drawn by their shares:
+// The approximate expected distance, by chance alone, for `drawn` tokens drawn by their shares:
 // half the sum of sqrt(2 s (1 - s) / (pi drawn)), the mean deviation of normal variates.
 double DistanceByChance(absl::Span<const double> shares, int64_t drawn);
 

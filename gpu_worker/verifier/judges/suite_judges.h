@@ -8,8 +8,8 @@
 
 namespace ksearch {
 
-// What judges outputs by a suite's rule that looks at a call's inputs
-// (Tolerance.judged_by_suite_rule); null: the rule is another one.
+// The judge for a suite's rule that depends on a call's inputs (Tolerance.judged_by_suite_rule);
+// null for other rules.
 std::shared_ptr<OutputJudge> MakeSuiteJudge(const v1::SuiteRule& rule);
 
 }  // namespace ksearch

@@ -29,11 +29,12 @@ struct OutputComparison {
 OutputComparison JudgeOutputs(const WorkloadCase& workload,
                               const std::vector<TensorComparison>& comparisons);
 
-// Two records of one workload in one: the larger errors, the smaller ratio, the first wrong
-// element.
+// Merges two records of one workload: keeps the larger errors, the smaller ratio, and the first
+// wrong element.
 void MergeCorrectness(const v1::Correctness& from, v1::Correctness* into);
 
-// The name of the first output with a NaN; empty if there is none. An oracle must have none.
+// The name of the first output that contains a NaN, which an oracle must not; empty if there is
+// none.
 std::string OutputWithNan(const WorkloadCase& workload, const SavedOutputs& outputs);
 
 }  // namespace ksearch

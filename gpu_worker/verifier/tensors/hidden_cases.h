@@ -12,26 +12,28 @@
 
 namespace ksearch {
 
-// A workload with variants of another kind than its recipes give: what a program has to get right
-// too, and does not if it was fitted to the distribution of its inputs.
+// A workload whose inputs differ in kind from those of its recipes. A correct program handles them
+// too; one that was fitted to the distribution of its inputs does not.
 struct HiddenCase {
   std::string name;       // e.g. "heavy tails of q"
   v1::Workload workload;  // the same shapes and uuid
-  // Only a few places of the input are unusual: most outputs may be the usual ones.
+  // Only a few places of the input are unusual, so most outputs may be the usual ones.
   bool sparse = false;
-  // Nobody has said that the input may be so: a reference that cannot take it is right.
+  // The task does not say that such inputs are valid: a reference that cannot handle them is not at
+  // fault.
   bool guessed = false;
-  // A scalar differs, which a runner learns when it maps the workload.
+  // A scalar differs, which a runner receives when it maps the workload.
   bool remaps = false;
-  // Of a guess: the input, and the workload with all its integers wide. A reference to which they
-  // mean places fails on that for certain, while it may find something at a few of them.
+  // For a guess: the input, and the workload with all of its integers wide. A reference that uses
+  // them as indices is certain to fail on that, while a few wide indices may happen to be valid
+  // addresses.
   std::string input;
   v1::Workload probe;
 };
 
-// The cases of each kind that the workload's recipes and the task's `hidden` settings permit. Which
-// input a case is about is drawn. With `largest_too` there is one more of each kind, about the
-// input with the most elements, where shortcuts pay. The kinds:
+// The cases of each kind that the workload's recipes and the task's `hidden` settings permit. The
+// input that a case changes is chosen at random. With `largest_too` there is one more case of each
+// kind, for the input with the most elements, where shortcuts pay off most. The kinds:
 //   large values    a float input is 8 times as large
 //   heavy tails     a normal float input has Student's t with 2 degrees of freedom
 //   zeros           a float input is 0
@@ -44,26 +46,29 @@ struct HiddenCase {
 //   rare true       a bool input that is drawn is true with probability 0.05
 //   page order      scattered page indices become contiguous, or the other way round
 //   scalar          a scalar takes another of the values that the task names
-// A row is a run of elements that one index of one of the dimensions but the last shares; where it
-// and such elements lie is drawn for each variant. Inputs with an offset or raised columns mean
-// something by them and stay; large values and heavy tails need outputs with the range of float32.
+// A row consists of the elements that share one index of a dimension other than the last. Its
+// position, and those of single elements, are drawn for each variant. Inputs with an offset or
+// raised columns have these for a reason and are not changed; large values and heavy tails need
+// outputs with the range of float32.
 std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& workload,
                                     bool largest_too, Rng* rng);
 
-// What a hidden case is judged by. It asks for the right kind of answer: precision has been judged
-// before, on variants for which it is known what an honest program reaches. `growth`: RMS of the
-// outputs over that under the workload's own recipes; atol is meant for those. `all_zero`: some
-// output is, so that errors relative to it mean nothing.
+// The tolerance for a hidden case. It is wide and checks only that the answer is of the right kind:
+// precision was checked before, on variants for which the precision of honest programs is known.
+// `growth`: the RMS of the outputs relative to that under the workload's own recipes, for which
+// atol was chosen. `all_zero`: some output is all zeros, so errors relative to it mean nothing.
 v1::Tolerance HiddenTolerance(const v1::Tolerance& tolerance, double growth, bool all_zero);
 
-// The same for a sparse case, where 2 % of the elements may be all that it changes. `affected`: the
-// largest share of elements of an output that the unusual places change by more than is tolerated.
-// Half of them may be wrong, but no more than 2 % of all, and of the others as many as ever.
+// The same for a sparse case, which may change no more than 2 % of the elements. `affected`: the
+// largest share of an output's elements that the unusual places change by more than the tolerance.
+// Of these, half may be wrong, but no more than 2 % of all elements; of the others, as many as
+// usual.
 v1::Tolerance SparseTolerance(const v1::Tolerance& tolerance, double growth, bool all_zero,
                               double affected);
 
-// Whether an output of integers comes so close to the end of its type that a sum or a product may
-// have wrapped around: then honest programs may differ. Wide inputs leave room for a sum of two.
+// Whether an integer output comes so close to the limits of its type that a sum or a product may
+// have wrapped around, in which case honest programs may differ. Wide inputs leave room for a sum
+// of two.
 absl::StatusOr<bool> MayHaveOverflowed(const WorkloadCase& workload, const SavedOutputs& outputs);
 
 }  // namespace ksearch

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-// Integers of a range, and runs of elements that are unlike the rest (v1::RandomRecipe). One text
-// for the device and the host, plain C++17 without the project's other headers, since nvcc reads it
-// too.
+// Integers from a range, and islands: runs of elements that differ from the rest
+// (v1::RandomRecipe). Shared by device and host code; plain C++17 without the project's other
+// headers, since nvcc compiles it too.
 #ifdef __CUDACC__
 #define KSEARCH_ISLAND __host__ __device__ __forceinline__
 #else
@@ -15,10 +15,10 @@
 namespace ksearch {
 namespace device {
 
-// A uniform to one of the `span` integers from `least` on; span is at least 1.
+// Maps a uniform to one of the `span` integers that start at `least`; span is at least 1.
 KSEARCH_ISLAND int64_t IntegerIn(uint32_t random, int64_t least, uint64_t span) {
   const uint64_t high = span >> 32, low = span & 0xFFFFFFFFu;
-  // For spans beyond 2^32: as if 32 more bits followed, which are no more random than the first.
+  // For spans beyond 2^32: 32 more bits, derived from the first 32 and so no more random than them.
   const uint64_t more = static_cast<uint32_t>(random * 0x9E3779B1u);
   const uint64_t above = random * high + ((more * high) >> 32) + ((random * low) >> 32);
   return static_cast<int64_t>(static_cast<uint64_t>(least) + above);

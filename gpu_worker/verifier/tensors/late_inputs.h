@@ -9,17 +9,17 @@
 
 namespace ksearch {
 
-// A part of the inputs of one call that is still missing: other numbers of the same kind stand in
-// its place, undetectably. A program that works for that call before the part is delivered gets
-// a wrong answer.
+// A part of one call's inputs that is delivered late. Until then, other numbers of the same kind
+// are in its place, which cannot be detected. A program that works on that call before the delivery
+// gets a wrong answer.
 class LateInputs {
  public:
   virtual ~LateInputs() = default;
-  // Puts the part in its place, for all to see when this returns. Once.
+  // Writes the part to its place; it is visible to all when this returns. Call it once.
   virtual void Deliver() = 0;
 };
 
-// Some bytes of one input, and others of the same input that stand there meanwhile.
+// Some bytes of one input, and the bytes of the same input that replace them until delivery.
 struct LatePart {
   size_t tensor = 0;  // < WorkloadCase::inputs()
   int64_t at = 0;
@@ -27,8 +27,8 @@ struct LatePart {
   int64_t bytes = 0;
 };
 
-// A run of elements, at random places, of some of the inputs that hold random floating-point
-// numbers. Empty if there is no such input of at least two elements.
+// Chooses a run of elements at a random place, in some of the inputs that hold random
+// floating-point numbers. Empty if no such input has at least two elements.
 std::vector<LatePart> DrawLateParts(const WorkloadCase& workload, Rng* rng);
 
 }  // namespace ksearch

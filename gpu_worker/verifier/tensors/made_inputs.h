@@ -14,39 +14,40 @@ namespace ksearch {
 class SavedOutputs;
 class WorkloadCase;
 
-// What a program of a task has to be handed to make inputs, in place of a workload's own arguments
-// (WorkloadCase::ForMaker): the name of the tensor of the seed, and what names of axes begin with.
+// The arguments of a program that makes inputs, in place of the workload's own arguments
+// (WorkloadCase::ForMaker): the name of the seed tensor, and the prefix of the names of axes.
 inline constexpr absl::string_view kSeedArgument = "seed";
 inline constexpr absl::string_view kAxisArgument = "axis:";
 
-// All tensors of one variant, in the order of the definition's inputs: what the program that made
-// them gave as its outputs, where it gave them.
+// All input tensors of one variant, in definition order: the outputs of the program that made them,
+// in the memory where it wrote them.
 using MadeVariant = SavedOutputs;
 
 // The variants of one workload under one seed, made by a program. Thread-safe.
 class MadeVariants {
  public:
   virtual ~MadeVariants() = default;
-  // Zeros where the program fails; the owner of these variants knows of it then.
+  // Zeros if the program fails; the owner of these variants is told.
   virtual std::shared_ptr<const MadeVariant> Get(int64_t variant) = 0;
 };
 
-// Has a task's program make the inputs of workloads that say so (MadeRecipe).
+// Lets a task's program make the inputs of workloads with a MadeRecipe.
 class MadeInputs {
  public:
   virtual ~MadeInputs() = default;
-  // `maker` is of WorkloadCase::ForMaker. TaskFault if the program fails, if it gives other tensors
-  // for the same seed, or the same for another seed; other errors are the machine's.
+  // `maker` comes from WorkloadCase::ForMaker. TaskFault if the program fails, or if it makes
+  // different tensors for the same seed or the same tensors for different seeds; other errors are
+  // the machine's.
   virtual absl::StatusOr<std::shared_ptr<MadeVariants>> Open(
       std::shared_ptr<const WorkloadCase> maker) = 0;
 };
 
-// Tensor `index` of made variants.
+// A generator for tensor `index` of made variants.
 std::unique_ptr<InputGenerator> MakeMadeGenerator(std::shared_ptr<MadeVariants> variants,
                                                   size_t index, int64_t bytes);
 
-// One int64: another number from 0 to 2^32 - 1 for every variant, so that every generator of random
-// numbers takes it. None follows from another without the key.
+// A generator for one int64: a different number from 0 to 2^32 - 1 for every variant, a range that
+// all random number generators accept. Without the key, none of them can be derived from another.
 std::unique_ptr<InputGenerator> MakeSeedGenerator(uint64_t key);
 
 }  // namespace ksearch

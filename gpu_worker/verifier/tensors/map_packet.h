@@ -9,15 +9,15 @@
 
 namespace ksearch {
 
-// The steps from a workload's buffers to the packets of one MAP.
+// Builds the packets of one MAP from a workload's buffers.
 
-// Appends an empty packet. The first one carries the workload's slots; the others append to it.
+// Appends an empty packet. The first packet contains the workload's slots; later ones extend it.
 MapPacket& AddPacket(const WorkloadCase& workload, int sets, std::vector<MapPacket>* packets);
 
 // Attaches a piece of memory of `bytes`. The descriptor stays the caller's.
 void AddMemory(int fd, int64_t bytes, MapPacket* packet);
 
-// Names a tensor that lies `offset` bytes into the piece of memory that was attached last.
+// Adds a tensor at offset `offset` in the piece of memory that was attached last.
 void AddTensor(const TensorArgument& tensor, int set, int64_t offset, MapPacket* packet);
 
 }  // namespace ksearch

@@ -9,13 +9,14 @@
 
 namespace ksearch {
 
-// Judges outputs of which several may be right (Tolerance.judged_by_program, judged_by_suite_rule).
+// Judges outputs for tasks in which several answers may be right (Tolerance.judged_by_program,
+// judged_by_suite_rule).
 class OutputJudge {
  public:
   virtual ~OutputJudge() = default;
-  // `outputs`: of a call of the workload on this variant, copied to where no runner sees them;
-  // `expected`: what the reference answers to it, which need not be the only right answer. Right
-  // where the judge itself fails; its owner knows of that then.
+  // `outputs`: the outputs of a call on this variant, copied to memory that no runner sees.
+  // `expected`: the reference's answer, which need not be the only right one. If the judge itself
+  // fails, the outputs count as right, and its owner is told.
   virtual OutputComparison Judge(const WorkloadCase& workload, int64_t variant,
                                  const SavedOutputs& outputs, const SavedOutputs& expected) = 0;
 };

@@ -8,17 +8,18 @@
 
 namespace ksearch {
 
-// What outputs hold before a call: for float types a NaN that no arithmetic makes by itself and
-// that changes with `salt`, for integers arbitrary bits. Eight bytes, repeated.
+// The pattern that outputs contain before a call, eight bytes long and repeated. For float types it
+// is a NaN that no arithmetic produces and that depends on `salt`; for integers, arbitrary bits.
 uint64_t PoisonWord(v1::DType dtype, uint64_t salt);
 
 void FillPoison(uint64_t word, std::byte* out, int64_t bytes);
 
-// Whether memory of `bytes` bytes still shows poison. Floating types: any element does. Integer
-// types, where poison is a legal value: all of it does, and it is at least 8 bytes long.
+// Whether `bytes` bytes of memory still show poison. For floating types, if any element does. For
+// integer types, where poison is a legal value, if all of the memory does and it is at least 8
+// bytes long.
 bool ShowsPoison(v1::DType dtype, uint64_t word, const std::byte* memory, int64_t bytes);
 
-// Whether memory is as FillPoison left it, to the last byte.
+// Whether every byte of the memory is as FillPoison left it.
 bool IsAllPoison(uint64_t word, const std::byte* memory, int64_t bytes);
 
 }  // namespace ksearch

@@ -9,17 +9,17 @@
 
 namespace ksearch {
 
-// The seeds that screenings draw from. A fresh one for every job would have the reference answer
-// everything again for every job; a permanent seed could be learned by one candidate for the next.
-// Thread-compatible.
+// The seeds that screenings draw from. With a fresh seed for every job, the reference would have to
+// answer everything again for every job; with a permanent seed, one candidate could learn about it
+// and tell the next. Thread-compatible.
 class SeedPool {
  public:
-  // One draw in `draws_per_seed` makes a fresh seed; then the oldest goes, if there are more than
-  // `seeds`.
+  // One draw in `draws_per_seed` makes a fresh seed; if there are then more than `seeds`, the
+  // oldest is retired.
   SeedPool(int seeds, int draws_per_seed, Rng rng)
       : seeds_(static_cast<size_t>(seeds)), draws_per_seed_(draws_per_seed), rng_(rng) {}
 
-  // *retired: a seed that does not come again.
+  // *retired: a seed that will not be drawn again.
   Seed Draw(std::optional<Seed>* retired);
   bool Contains(const Seed& seed) const;
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdint>
 
-// Which elements a suite's own rule calls wrong (v1::SuiteRule), to the last bit: with the
-// roundings of torch, in which the suites compute. One text for the device and the host, plain
-// C++17 without the project's other headers, since nvcc reads it too.
+// Decides which elements are wrong by a suite's own rule (v1::SuiteRule), bit for bit: with the
+// rounding of torch, which the suites use. Shared by device and host code; plain C++17 without the
+// project's other headers, since nvcc compiles it too.
 #ifdef __CUDACC__
 #define KSEARCH_RULE __host__ __device__ __forceinline__
 #else
@@ -16,7 +16,7 @@
 namespace ksearch {
 namespace device {
 
-// Numbers of v1::SuiteRule::Rule that judge element by element.
+// The values of v1::SuiteRule::Rule that judge element by element.
 enum class Rule : int32_t {
   kNone = 0,
   kFiniteAndMatched = 1,
@@ -37,8 +37,8 @@ struct ElementRule {
 
 KSEARCH_RULE bool IsFinite(double value) { return value - value == 0; }
 
-// To the nearest number of `bits` significant bits, ties to even, whose last bit is worth at least
-// 2^`least`; infinite beyond `largest`.
+// Rounds to the nearest number with `bits` significant bits (ties to even) whose last bit is at
+// least 2^`least`; infinite beyond `largest`.
 KSEARCH_RULE float RoundedTo(float value, int bits, int least, float largest) {
   if (!IsFinite(value) || value == 0) return value;
   int exponent;
@@ -55,8 +55,8 @@ KSEARCH_RULE float Rounded(Arithmetic arithmetic, double value) {
   return single;
 }
 
-// atol + rtol * |oracle|. Two roundings: the product of two float32 is exact in double, and so is
-// no rounding of their sum different from that of one step.
+// atol + rtol * |oracle|. Rounds twice: the product of two float32 is exact in double, so rounding
+// their sum gives the same result as a single rounding.
 KSEARCH_RULE float Allowed(const ElementRule& rule, double oracle) {
   const float magnitude = fabsf(static_cast<float>(oracle));
   const float scaled =

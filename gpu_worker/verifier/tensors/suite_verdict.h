@@ -11,14 +11,14 @@
 
 namespace ksearch {
 
-// What elements of an output of this type are judged by; kNone where the task has no rule that
-// judges elements.
+// The rule for elements of an output of this type; kNone if the task has no rule that judges single
+// elements.
 device::ElementRule ElementRuleOf(const v1::SuiteRule& rule, v1::DType dtype);
 
-// How many input variants the task's rule looks at; 0: the task has none.
+// The number of input variants that the task's rule checks; 0 if the task has no rule.
 int SuiteTrials(const WorkloadCase& workload);
 
-// Why a call's outputs are wrong by the rule of the task's suite; empty: they are right.
+// Why a call's outputs are wrong by the rule of the task's suite; empty if they are right.
 // `comparisons`: one per output, in definition order.
 std::string FaultBySuite(const WorkloadCase& workload,
                          const std::vector<TensorComparison>& comparisons);

@@ -7,15 +7,14 @@
 
 namespace ksearch {
 
-// Makes any number of variants of a tensor out of one pool of random elements, at the price of a
-// copy. A variant is a mix of two windows of the pool, at offsets that a key and the variant's
-// number give. Which window, or which sign, an element takes is drawn for each element of each
-// variant: a program that knows the pool, and every sum over it, must still read all of it.
-// Immutable, so thread-safe.
+// Makes any number of variants of a tensor from one pool of random elements, at the cost of a copy.
+// A variant mixes two windows of the pool, at offsets derived from a key and the variant's number.
+// The window or the sign is drawn for each element of each variant, so that a program that knows
+// the pool, and every sum over it, must still read all elements. Immutable, so thread-safe.
 class WindowMix {
  public:
   enum class Rule {
-    // Each element is one window's or the other's: right for any distribution and type, since
+    // Each element comes from one window or the other. Correct for any distribution and type, since
     // every element of a variant is an element of the pool.
     kSelect,
     // float32, a x + s b y with a² + b² = 1 and s = ±1 drawn for each element: the mix of normal
@@ -42,11 +41,11 @@ class WindowMix {
   WindowMix(std::vector<std::byte> pool, const Options& options);
 
   void Write(int64_t variant, std::byte* out) const;
-  // Whether the bytes at `memory` are what Write writes.
+  // Whether the bytes at `memory` equal what Write would write.
   bool Matches(int64_t variant, const std::byte* memory) const;
 
  private:
-  // Elements that share 64 random bytes: one bit each.
+  // The number of elements that share 64 random bytes, one bit each.
   static constexpr int64_t kBlock = 512;
 
   // How one variant is mixed.

@@ -26,43 +26,44 @@ struct TensorArgument {
   bool output = false;
 };
 
-// One workload of a task under one secret seed, worked out: argument slots, tensor sizes, and what
-// draws the inputs. Immutable, so thread-safe.
+// One workload of a task under one secret seed: argument slots, tensor sizes, and the generators of
+// its inputs. Immutable, so thread-safe.
 class WorkloadCase {
  public:
-  // `made` makes the inputs of a workload that says so, `judge` judges outputs of a task that says
-  // so; both are used as long as the case; null: there is no such program. `blobs` are those of its
-  // recorded inputs. INVALID_ARGUMENT names the workload and what is wrong with it; errors of
-  // `made` are returned as they are; FAILED_PRECONDITION: a blob is not there.
+  // `made` makes the inputs and `judge` judges the outputs if the task asks for that; both must
+  // outlive the case and may be null if there is no such program. `blobs` contains the recorded
+  // inputs. INVALID_ARGUMENT names the workload and the error in it; errors of `made` are returned
+  // unchanged; FAILED_PRECONDITION: a blob is missing.
   static absl::StatusOr<std::shared_ptr<const WorkloadCase>> Create(
       const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
       const Seed& seed, MadeInputs* made = nullptr, OutputJudge* judge = nullptr,
       const BlobPaths& blobs = {});
 
-  // What the program that makes the workload's inputs is called with: the seed of a variant, the
-  // axes and the scalars as inputs, and the workload's input tensors as outputs.
+  // The case with which the program that makes the workload's inputs is called: its inputs are the
+  // seed of a variant, the axes and the scalars; its outputs are the workload's input tensors.
   static absl::StatusOr<std::shared_ptr<const WorkloadCase>> ForMaker(
       const v1::Task& task, const v1::Workload& workload, const std::string& task_sha256,
       const Seed& seed);
 
-  // What the program that judges outputs is called with: the case's arguments, its outputs among
-  // them as inputs, all with what `held` has, and kVerdictBytes bytes of int8 for its verdict.
+  // The case with which the program that judges outputs is called: its inputs are all arguments of
+  // the case, outputs included, with the contents of `held`; its output is kVerdictBytes bytes of
+  // int8 for the verdict.
   static constexpr int64_t kVerdictBytes = 2048;
   static std::shared_ptr<const WorkloadCase> ForJudge(const WorkloadCase& judged,
                                                       std::shared_ptr<MadeVariants> held);
 
-  // The same inputs, judged otherwise.
+  // A case with the same inputs and another tolerance.
   std::shared_ptr<const WorkloadCase> WithTolerance(const v1::Tolerance& tolerance) const;
 
-  // Equal for equal (task, workload).
+  // A key that is equal for equal (task, workload).
   const std::string& key() const { return key_; }
   const std::string& uuid() const { return uuid_; }
   bool held_out() const { return held_out_; }
   const Seed& seed() const { return seed_; }
   const v1::Tolerance& tolerance() const { return tolerance_; }
-  // The task's; without a rule if its suite has none.
+  // The task's rule; empty if its suite has none.
   const v1::SuiteRule& suite_rule() const { return suite_rule_; }
-  // In place of the tolerance; null: that holds.
+  // Judges in place of the tolerance; null: the tolerance applies.
   OutputJudge* judge() const { return judge_; }
   const std::vector<v1::ArgumentSlot>& slots() const { return slots_; }
   // Inputs in definition order, then outputs.
@@ -73,15 +74,15 @@ class WorkloadCase {
   const InputGenerator& generator(int tensor) const {
     return *generators_[static_cast<size_t>(tensor)];
   }
-  // Whether a GPU draws input `tensor` itself: the same distribution, but other numbers than those
-  // that generator(tensor) writes for the same variant. Not of a case with a judge, which looks at
-  // a call's inputs on the host.
+  // Whether a GPU draws input `tensor` itself, with the same distribution but different numbers
+  // from those that generator(tensor) writes for the same variant. False for a case with a judge,
+  // which reads a call's inputs on the host.
   bool DrawnOnDevice(int tensor) const {
     return judge_ == nullptr && generator(tensor).random() != nullptr;
   }
-  // All tensors, without guard bands.
+  // The size of all tensors, without guard bands.
   int64_t footprint_bytes() const { return footprint_bytes_; }
-  // What drawing inputs may take of this process' memory.
+  // How much of this process's memory drawing inputs may need.
   int64_t pool_bytes() const { return pool_bytes_; }
 
  private:
@@ -104,7 +105,7 @@ class WorkloadCase {
   int64_t pool_bytes_ = 0;
 };
 
-// INVALID_ARGUMENT if the task has none of that name.
+// INVALID_ARGUMENT if the task has no workload of that name.
 absl::StatusOr<const v1::Workload*> FindWorkload(const v1::Task& task, const std::string& uuid);
 
 }  // namespace ksearch

@@ -11,8 +11,8 @@
 
 namespace ksearch {
 
-// Baseline timings of this verifier's session. A machine drifts (clocks, neighbors, temperature),
-// so they grow old. Keys name program, task and workload. Thread-compatible.
+// The baseline timings of this verifier's session. They expire, because a machine drifts (clocks,
+// neighbors, temperature). Keys name program, task and workload. Thread-compatible.
 class BaselineCache {
  public:
   struct Timing {
@@ -22,13 +22,13 @@ class BaselineCache {
 
   explicit BaselineCache(absl::Duration max_age) : max_age_(max_age) {}
 
-  // Absent if never timed, or longer ago than the age allowed.
+  // Absent if it was never timed, or if the timing is older than the age allowed.
   std::optional<Timing> Find(const std::string& key, absl::Time now) const {
     const auto it = timings_.find(key);
     if (it == timings_.end() || now - it->second.measured_at > max_age_) return std::nullopt;
     return it->second;
   }
-  // Forgets those that have grown too old by then.
+  // Also removes timings that are too old by then.
   void Store(const std::string& key, Timing timing) {
     absl::erase_if(timings_, [&](const auto& entry) {
       return timing.measured_at - entry.second.measured_at > max_age_;

@@ -32,9 +32,9 @@
 
 namespace ksearch {
 
-// What one device's verifier keeps from job to job: drawn inputs, shared buffers, oracle, baseline
-// timings. Buffers are handed on from one runner to the next only after the former is dead.
-// Thread-compatible.
+// Everything that one device's verifier keeps between jobs: drawn inputs, shared buffers, the
+// oracle, baseline timings. Buffers are passed from one runner to the next only after the former
+// has ended. Thread-compatible.
 class Bench {
  public:
   struct Options {
@@ -42,30 +42,33 @@ class Bench {
     int64_t max_rotation_bytes = int64_t{512} << 20;
     absl::Duration max_baseline_age = absl::Seconds(120);
     int64_t oracle_cache_bytes = kOracleCacheBytes;
-    // Non-OK once the device failed: what was found since then means nothing.
+    // Non-OK once the device has failed: results obtained since then are meaningless.
     std::function<absl::Status()> device_health = [] { return absl::OkStatus(); };
-    // Peaks of the processors that programs run on; absent: no call is too fast on a CPU.
+    // Measures the peak rates of the processors that programs run on; if absent, no call on a CPU
+    // counts as too fast.
     std::function<HostPeaks()> measure_host;
-    // Present: programs run on a GPU.
+    // Present if programs run on a GPU.
     std::optional<GpuTiming> gpu;
-    // Programs that look on while a candidate runs; non-OK: why there is none.
+    // The instruments that observe a running candidate; non-OK says why there is none.
     absl::StatusOr<Instrument> sanitizer = absl::UnimplementedError("not on this device");
     absl::StatusOr<Instrument> profiler = absl::UnimplementedError("not on this device");
-    // What programs compiled in their warm stage, borrowed; null: there is nowhere to keep it.
+    // Keeps what programs compiled in their warm stage. Borrowed; null: there is nowhere to keep
+    // it.
     WarmFolders* warm_folders = nullptr;
   };
 
-  // `allocate` makes the memory of this class of device. When it has none left, what is kept for
-  // later jobs is dropped and it is asked again.
+  // `allocate` allocates memory of this class of device. If it runs out, everything kept for later
+  // jobs is dropped and it is called again.
   Bench(RunnerStarter& starter, BufferSetsFactory allocate, const Clock& clock, Options options);
 
-  // From now on recorded inputs of cases come from these files.
+  // From now on, recorded inputs of cases come from these files.
   void UseBlobs(BlobPaths blobs) { blobs_ = std::move(blobs); }
   absl::StatusOr<std::shared_ptr<const WorkloadCase>> Case(const v1::Task& task,
                                                            const std::string& task_sha256,
                                                            const v1::Workload& workload,
                                                            const Seed& seed);
-  // At least `sets` sets. `use` keeps buffers that are in use at one time apart.
+  // Buffers with at least `sets` sets. Different values of `use` give different buffers, for those
+  // in use at the same time.
   absl::StatusOr<std::shared_ptr<BufferSets>> Buffers(
       const std::shared_ptr<const WorkloadCase>& workload, int sets, const std::string& use);
 
@@ -73,11 +76,11 @@ class Bench {
   int Sets(const WorkloadCase& workload, int sides) const;
   // How many sets each side of a confirmation on processors rotates.
   int HostConfirmationSets(const WorkloadCase& workload) const;
-  // At most `sets`, as far as memory for rotation allows; at least one.
+  // `sets`, or fewer if the memory for rotation does not allow that many; at least one.
   int MostSets(const WorkloadCase& workload, int sides, int sets) const;
 
   absl::Status DeviceHealth() const { return options_.device_health(); }
-  // Whether the device itself is well, tried where it is a GPU; `when` goes before what it says.
+  // Whether the device itself works, by a test if it is a GPU. `when` precedes the error message.
   absl::Status AskDevice(absl::string_view when) const;
   // Null: no GPU.
   const GpuTiming* gpu() const { return options_.gpu.has_value() ? &*options_.gpu : nullptr; }
@@ -87,36 +90,37 @@ class Bench {
   WarmFolders* warm_folders() const { return options_.warm_folders; }
 
   RunnerStarter& starter() { return starter_; }
-  // Makes inputs of cases whose inputs come from a program; set to the job's by the verifier.
+  // Makes the inputs of cases whose inputs come from a program. The verifier sets the job's
+  // program.
   InputMaker& input_maker() { return input_maker_; }
-  // Judges outputs of cases whose judge is a program; likewise.
+  // Judges the outputs of cases whose judge is a program, likewise.
   ProgramJudge& judge() { return judge_; }
   Oracle& oracle() { return oracle_; }
   BaselineCache& baselines() { return baselines_; }
   Metronome& metronome() { return metronome_; }
-  // No call of the workload can take less, in microseconds; 0: unknown.
+  // The floor: no call of the workload can be faster, in microseconds; 0: unknown.
   double Floor(const v1::Task& task, const v1::Workload& workload) const;
-  // What the device does at most, as far as it was measured.
+  // The device's peak rates, as far as they were measured.
   v1::DevicePeaks Peaks() const;
-  // Whether no program can be that fast. A CPU that seems to be faster than it can be is measured
-  // once more: it may have been busy.
+  // Whether no program can be that fast. If a call seems impossible on a CPU, the CPU's peaks are
+  // measured once more, since it may have been busy the first time.
   bool IsImpossible(double call_us, double floor_us);
-  // GPU: that of an idle runner, as before a batch: the verifier's context has the device.
+  // GPU: the pace of an idle runner as before a batch, when the verifier's context has the device.
   absl::StatusOr<Metronome::Pace> IdlePace();
-  // GPU: some of them. While no candidate is there they are what the device's own ways cost.
+  // GPU: several of them. While no candidate is loaded, they show the device's own overhead.
   absl::StatusOr<IdlePaces> IdlePacesNow();
   const Clock& clock() const { return clock_; }
-  // What a reference did not take although nothing in its task speaks against it (HiddenCase), so
-  // that it is not tried with every confirmation.
+  // Remembers guessed hidden cases that the reference could not handle (HiddenCase), so that they
+  // are not tried in every confirmation.
   bool WasWrongGuess(const std::string& guess) const { return wrong_guesses_.count(guess) > 0; }
   void RememberWrongGuess(const std::string& guess);
-  // The seed of one screening's inputs: fresh, or that of others before it, so that oracles serve
-  // several.
+  // The seed for a screening's inputs: fresh, or shared with earlier screenings, so that one oracle
+  // serves several.
   Seed DrawScreeningSeed();
 
  private:
-  // What is kept for other workloads goes if this one is large: programs take memory of their own,
-  // and nobody could give them back what lies here.
+  // Drops what is kept for other workloads if this one is large: programs allocate memory of their
+  // own, and memory held here would be missing.
   void MakeRoomFor(const WorkloadCase& workload);
   void DropKept();
   absl::StatusOr<std::shared_ptr<BufferSets>> Allocate(
@@ -128,7 +132,7 @@ class Bench {
   const Clock& clock_;
   const Options options_;
   BlobPaths blobs_;
-  InputMaker input_maker_;  // cases hold on to it, and to the next
+  InputMaker input_maker_;  // cases keep a reference to it and to judge_
   ProgramJudge judge_;
   SeedPool screening_seeds_;
   ByteLru<const WorkloadCase> cases_;

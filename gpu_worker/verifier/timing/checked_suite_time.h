@@ -13,15 +13,16 @@
 
 namespace ksearch {
 
-// What the task's reference answers to these variants. Its runner is gone when they are there.
+// Returns the reference's answers for these variants. The reference's runner has ended when it
+// returns.
 using AnswerVariants =
     std::function<absl::StatusOr<OracleEntries>(const std::vector<int64_t>& variants)>;
 
-// Times the session's program in the way of SuiteClock.checked: every call on inputs of its own,
-// and its outputs are judged. They are kept until there is no room for more, and judged together
-// then, while the program is stopped. Each call is a trial in *verdict. INCORRECT at the first call
-// that is wrong by ksearch's own rules; *time is empty unless every call is right by both. `limits`
-// is read anew for each call, since its deadline may move while `answer` is at work.
+// Times the session's program as SuiteClock.checked says: every call gets its own inputs, and its
+// outputs are judged. Outputs are kept until memory for them runs out, and are then judged together
+// while the program is stopped. Each call is a trial in *verdict. INCORRECT at the first call that
+// is wrong by ksearch's own rules; *time is empty unless every call is right by both. `limits` is
+// read again for each call, since its deadline may move while `answer` runs.
 absl::StatusOr<Ending> TimeCheckedAsSuite(WorkloadSession& session, const v1::SuiteClock& clock,
                                           const WorkloadSession::Limits& limits,
                                           const AnswerVariants& answer, v1::SuiteTime* time,

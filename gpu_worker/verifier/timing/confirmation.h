@@ -22,8 +22,8 @@ namespace ksearch {
 
 // The result of timing a candidate against one rival.
 struct ConfirmationResult {
-  // The candidate's ending; not PASSED: the comparison is void. TASK_ERROR: the rival failed beside
-  // it more than once, and not alone.
+  // The candidate's ending. If it is not PASSED, the comparison is void. TASK_ERROR: the rival
+  // failed next to the candidate more than once, but not alone.
   Ending ending;
   size_t failed_case = 0;  // where
   v1::Comparison comparison;
@@ -31,7 +31,7 @@ struct ConfirmationResult {
   std::vector<std::vector<double>> candidate_us;
   std::vector<std::vector<double>> rival_us;
   std::vector<double> audit_ratio;
-  std::vector<int> escaped_launches;  // in how many the audit failed
+  std::vector<int> escaped_launches;  // the number of launches in which the audit failed
   // Timed calls whose outputs look like another call's, by case.
   std::vector<std::pair<size_t, WorkloadSession::Suspect>> suspects;
 };
@@ -39,14 +39,14 @@ struct ConfirmationResult {
 // Times candidate and rival side by side (docs/measuring.md): at most plan.launches times two fresh
 // runner processes, both resident, one active, until a look at the results settles the verdict
 // (InterimLooks); per workload plan.blocks_per_launch pairs of blocks (BlockTimer::RivalFirst), a
-// block lasting at least plan.min_block_time. A launch begins with the workloads that come off
-// worst (DecidingFirst), and the last one before a look ends with the workload that settles it
-// (DecidesAlone). Times are the verifier's own clock alone, so a forged inner clock gains nothing.
-// Bounds are those of EstimateSpeedup; all looks together hold plan.confidence. A candidate whose
-// own clock misses time in every launch is CHEAT.
+// block lasting at least plan.min_block_time. A launch begins with the workloads that have the
+// worst results so far (DecidingFirst), and the last launch before a look ends early once a
+// workload settles the verdict (DecidesAlone). Times come from the verifier's own clock alone, so a
+// forged inner clock gains nothing. Bounds are those of EstimateSpeedup; all looks together have
+// the level plan.confidence. A candidate whose own clock misses time in every launch is CHEAT.
 class Confirmation {
  public:
-  // `objective`: which cases are ranked, and which only guard.
+  // `objective` says which cases are ranked and which are only guards.
   Confirmation(Bench& bench, const v1::MeasurePlan& plan, const v1::Limits& candidate_limits,
                const WorkloadSession::Limits& limits, const v1::Objective& objective = {})
       : bench_(bench),
@@ -59,22 +59,22 @@ class Confirmation {
   // How many buffer sets each side rotates.
   int Sets(const WorkloadCase& workload) const { return timer_->Sets(workload); }
 
-  // Non-OK is trouble of this machine, or a TaskFault (common/task_fault.h): the rival fails alone,
-  // too. `progress` receives the number of launches done. A rival that was a candidate itself needs
-  // the limits that it had then: a program that can tell from its limits that it is the rival may
-  // be slow.
+  // Non-OK is an error of this machine, or a TaskFault (common/task_fault.h) if the rival also
+  // fails alone. `progress` receives the number of launches done. A rival that was a candidate
+  // itself gets the limits that it had then: if it could tell from its limits that it is the rival,
+  // it could be slow on purpose.
   absl::StatusOr<ConfirmationResult> Compare(const ProgramImage& candidate,
                                              const ProgramImage& rival, bool rival_was_candidate,
                                              const std::vector<ConfirmationCase>& cases,
                                              const std::function<void(int)>& progress);
 
  private:
-  // What one comparison measured, by case.
+  // The measurements of one comparison, by case.
   struct Measured {
     std::vector<LaunchBlocks> by_verifier;  // log ratios
     std::vector<LaunchBlocks> by_runners;   // the same by the runners' clocks; blocks may be absent
   };
-  // What one launch gave on one case.
+  // The measurements of one launch for one case.
   struct CaseBlocks {
     size_t index = 0;  // of the case
     std::vector<double> rival_us;
@@ -89,7 +89,7 @@ class Confirmation {
     bool ended_by_candidate = false;  // if it is not PASSED
     size_t failed_case = 0;           // where
     bool start_again = false;         // BlockTimer::Choose
-    // In the order in which they were timed; not all of them if one decided.
+    // In the order in which they were timed; incomplete if one of them decided.
     std::vector<CaseBlocks> cases;
     std::string disturbance;  // BlockTimer::EndLaunch
   };
@@ -99,20 +99,22 @@ class Confirmation {
     const std::vector<LaunchBlocks>* rests_on = nullptr;  // the one of Measured's clocks
   };
 
-  // *ending: of loading the program.
+  // *ending is that of loading the program.
   absl::StatusOr<std::unique_ptr<ConfirmationSide>> StartSide(const ProgramImage& program,
                                                               bool is_candidate, Ending* ending);
-  // Maps a workload and warms up. `turn` says which buffers are whose; `late_inputs` whether one
-  // batch more has inputs that come late; `hidden`, which may be null, what one more has instead.
+  // Maps a workload and warms up. `turn` says which buffers belong to which side. `late_inputs`:
+  // whether there is an extra batch with late inputs. `hidden`, which may be null: a hidden case
+  // for another extra batch.
   absl::StatusOr<Ending> Open(ConfirmationSide* side, const ConfirmationCase& one, int turn,
                               bool late_inputs, const ConfirmationCase::Hidden* hidden);
-  // Until a launch is over, or it is known why there can be none: *result's ending. With a
-  // `confidence` a workload may decide the comparison; then the launch is not whole.
+  // Runs a launch, again if necessary, until it is complete or *result's ending says why it cannot
+  // be. With a `confidence`, a single workload may decide the comparison, which ends the launch
+  // early.
   absl::Status RunLaunch(int launch, std::optional<double> confidence,
                          const ProgramImage& candidate, const ProgramImage& rival,
                          const std::vector<ConfirmationCase>& cases, Measured* measured,
                          ConfirmationResult* result);
-  // One try at it, through the cases in this order.
+  // One attempt at a launch, through the cases in this order.
   absl::StatusOr<Launch> TryLaunch(int launch, const ProgramImage& candidate,
                                    const ProgramImage& rival,
                                    const std::vector<ConfirmationCase>& cases,
@@ -124,15 +126,15 @@ class Confirmation {
   // ln(rival / candidate) by the verifier's clock, by block.
   static std::vector<double> LogRatios(const CaseBlocks& blocks);
   void Keep(Launch launch, Measured* measured, ConfirmationResult* result);
-  // What to make of one side's `ending` in cases[i]: trouble or a TaskFault, or *result, or both
-  // untouched if the launch is to be made again.
+  // Handles one side's `ending` in cases[i]: returns an error or a TaskFault, or sets *result, or
+  // does neither if the launch must be repeated.
   absl::Status TakeFailure(bool of_candidate, Ending ending, const ProgramImage& rival,
                            const std::vector<ConfirmationCase>& cases, size_t i,
                            ConfirmationResult* result);
-  // How calls of a program end while no other is loaded.
+  // Runs calls of a program while no other is loaded, and returns how they ended.
   absl::StatusOr<Ending> RunAlone(const ProgramImage& program, const ConfirmationCase& one);
   Judgment Judge(const Measured& measured, const GuardFactors& guards, double confidence) const;
-  // Looks at the medians, the audit and disturbances of all launches.
+  // Judges by the medians, the audit and the disturbances of all launches.
   Ending JudgeCandidate(const std::vector<ConfirmationCase>& cases, const Measured& measured,
                         ConfirmationResult* result) const;
 
@@ -140,11 +142,11 @@ class Confirmation {
   const v1::MeasurePlan plan_;
   const v1::Objective objective_;
   const v1::Limits candidate_limits_;
-  v1::Limits rival_limits_;  // of the comparison that is being made
+  v1::Limits rival_limits_;  // of the current comparison
   const WorkloadSession::Limits limits_;
   const std::unique_ptr<BlockTimer> timer_;
-  // In so many launches the candidate disturbed the machine, the last time so; so often the rival
-  // failed beside it alone.
+  // The number of launches in which the candidate disturbed the machine, and how it did so the last
+  // time; and how often the rival failed only next to it.
   int disturbed_launches_ = 0;
   std::string disturbance_;
   int interferences_ = 0;

@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// What a confirmation measures on: fresh inputs that no screening used.
+// A workload of a confirmation, with fresh inputs that no screening used.
 struct ConfirmationCase {
   std::shared_ptr<const WorkloadCase> workload;
   OracleEntries oracles;
@@ -24,24 +24,25 @@ struct ConfirmationCase {
   std::vector<Hidden> hidden;
 };
 
-// One of the two runners of a launch, and the workload that it has mapped.
+// One of the two runners of a launch, with the workload that it has mapped.
 struct ConfirmationSide {
   bool is_candidate = false;
   std::unique_ptr<RunnerLink> link;
-  // For the workload at work.
+  // For the current workload.
   std::unique_ptr<WorkloadSession> session;
   std::unique_ptr<CallDealer> dealer;
   ClockAudit audit;
-  double call_us = 0;              // as the warm-up found it
+  double call_us = 0;              // as measured in the warm-up
   bool wants_late_inputs = false;  // on this workload, in this launch
-  // On this workload, in this launch: of the inputs of one untimed batch to come; null: none.
+  // On this workload, in this launch: the hidden case of an untimed batch that is still to come;
+  // null: none.
   const ConfirmationCase::Hidden* hidden = nullptr;
   // What a batch costs apart from its calls, the same for both sides: the least round trip of an
   // idle runner in this launch.
   absl::Duration least_round_trip = absl::InfiniteDuration();
 };
 
-// How a call, or a block of calls, of one of two sides ended.
+// How a call, or a block of calls, of either side ended.
 struct SideEnding {
   Ending ending;
   const ConfirmationSide* side = nullptr;  // whose ending it is, if it is not PASSED

@@ -6,11 +6,11 @@
 
 namespace ksearch {
 
-// In a confirmation, before or after one of the side's blocks on this workload, which one is
-// random: the `blocks_left` that are left are equally likely. If a hidden case is to come up, a
-// batch of up to `calls` calls, fewer if there are not enough sets, whose inputs are all of that
-// kind; one of the candidate's is compared. The rival makes as many calls on its usual inputs, for
-// nobody to look at: it is not on trial. Counts for no time.
+// To be called in a confirmation at each block of the side on this workload. At one random block
+// (each of the remaining `blocks_left` is equally likely), if a hidden case is due, runs a batch of
+// up to `calls` calls (fewer if there are not enough sets) with inputs of that kind. One of the
+// candidate's calls is compared. The rival makes as many calls on its usual inputs, which are not
+// checked. None of this is timed.
 Ending MaybeRunHiddenBatch(ConfirmationSide* side, int calls,
                            const WorkloadSession::BatchForm& form, int blocks_left,
                            const WorkloadSession::Limits& limits);

@@ -8,7 +8,8 @@
 
 namespace ksearch {
 
-// On a CPU: a side has all cores for a block of its own, and buffers of its own.
+// The block timer for CPUs: during its block, a side has all cores, and each side has its own
+// buffers.
 class HostBlockTimer final : public BlockTimer {
  public:
   HostBlockTimer(Bench& bench, const v1::MeasurePlan& plan, const WorkloadSession::Limits& limits)
@@ -18,8 +19,8 @@ class HostBlockTimer final : public BlockTimer {
   bool SharesMemory() const override { return false; }
   absl::Status BeginLaunch(int launch) override;
   // A B A B A B in one turn, B A B A B A in the next: every block follows one of the other side.
-  // A process that was the last to run finds its memory and its translations of addresses still in
-  // the core's caches, which makes its next block some percent faster
+  // Two blocks of one side in a row would make the second one several percent faster, because the
+  // process would find its memory and its address translations still in the core's caches
   // (docs/internals/benchmarks.md).
   bool RivalFirst(int turn, int pair) const override;
   Ending OpenSide(ConfirmationSide* side, const ConfirmationCase& one) override;
@@ -41,8 +42,8 @@ class HostBlockTimer final : public BlockTimer {
  private:
   // How many calls each batch of a pair of blocks gets if the slower side takes `call_us` for one.
   int CallsPerBatch(double call_us, Rng* rng) const;
-  // Batches of `calls` calls each, until they have taken as long as a block. *us_per_call by the
-  // verifier's clock.
+  // Runs batches of `calls` calls each until they fill a block. *us_per_call is by the verifier's
+  // clock.
   Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int calls, int blocks_left,
                   double* us_per_call);
 

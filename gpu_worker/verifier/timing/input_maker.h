@@ -20,26 +20,26 @@
 
 namespace ksearch {
 
-// Calls make_inputs of a task's reference.py (TrustedFunction). What it makes is copied from its
-// memory to that of this process, and from there to the programs that are judged: on a GPU all this
-// happens in the device's memory.
+// Calls make_inputs of a task's reference.py (TrustedFunction). The inputs are copied from its
+// memory to this process's memory, and from there to the programs that are judged; on a GPU all of
+// this happens in device memory.
 //
 // Thread-safe by one mutex, which is held while the program makes a variant: callers that ask for
-// inputs have nothing else to do.
+// inputs have nothing else to do meanwhile.
 class InputMaker final : public MadeInputs {
  public:
-  // `on_device` as TrustedFunction has it.
+  // `on_device` is that of TrustedFunction.
   InputMaker(RunnerStarter& starter, const Clock& clock, BufferSetsFactory on_device);
 
-  // From now on inputs are those of this program, an artifact that was checked elsewhere; what
-  // failed before is forgotten. Cases of another task must no longer be asked for inputs.
+  // From now on, this program makes the inputs; the artifact must have been checked. Clears earlier
+  // faults. Cases of another task must not be asked for inputs anymore.
   void Use(const v1::Artifact& reference);
 
   absl::StatusOr<std::shared_ptr<MadeVariants>> Open(
       std::shared_ptr<const WorkloadCase> maker) override;
 
-  // Why some variant since Use could not be made: a TaskFault, or trouble of the machine. Then
-  // programs have seen zeros in its place, and what they did with them means nothing.
+  // Why a variant since Use could not be made: a TaskFault, or an error of the machine. In that
+  // case programs got zeros instead, and their results mean nothing.
   absl::Status fault() const;
 
  private:
@@ -55,7 +55,7 @@ class InputMaker final : public MadeInputs {
   TrustedFunction function_ ABSL_GUARDED_BY(mutex_);
   absl::Status fault_ ABSL_GUARDED_BY(mutex_);
   ByteLru<const MadeVariant> made_ ABSL_GUARDED_BY(mutex_){int64_t{1} << 30};
-  // The one made last, however large: its tensors are asked for one by one.
+  // The variant made last, however large: its tensors are requested one by one.
   std::string last_key_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const MadeVariant> last_ ABSL_GUARDED_BY(mutex_);
 };

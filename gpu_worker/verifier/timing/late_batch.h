@@ -10,16 +10,17 @@
 
 namespace ksearch {
 
-// As WorkloadSession::RunWithLateInputs.
+// The signature of WorkloadSession::RunWithLateInputs.
 using LateRun = std::function<Ending(const std::vector<WorkloadSession::Call>&, bool* seen)>;
 
-// Batches of up to `calls` calls, fewer if there are not enough sets, with late inputs: until these
-// were early enough once, which *seen tells, kLateInputTries at most. None if a batch can have but
-// one call. No batch counts for any time.
+// Runs batches of up to `calls` calls (fewer if there are not enough sets) with late inputs, until
+// these arrived in time once (*seen), but at most kLateInputTries batches. Runs none if a batch can
+// have only one call. The batches are not timed.
 Ending RunLateBatch(CallDealer& dealer, int calls, const LateRun& run, bool* seen);
 
-// In a confirmation, before or after one of the side's blocks on this workload, which one is
-// random: the `blocks_left` that are left are equally likely. None once the side needs no more.
+// To be called in a confirmation at each block of the side on this workload. Runs the late batch at
+// one random block: each of the remaining `blocks_left` is equally likely. Does nothing once the
+// side needs no more.
 Ending MaybeRunLateBatch(ConfirmationSide* side, int calls, const WorkloadSession::BatchForm& form,
                          int blocks_left, const WorkloadSession::Limits& limits);
 

@@ -9,18 +9,19 @@
 
 namespace ksearch {
 
-// Tells what a batch costs apart from its calls: round trips to a runner that never loads anything.
-// The candidate's own runner cannot be asked, since it would gain by being slow. Thread-compatible.
+// Measures the overhead of a batch apart from its calls: round trips to a runner that never loads
+// anything. The candidate's own runner cannot be used, since it would gain by being slow.
+// Thread-compatible.
 class Metronome {
  public:
   Metronome(RunnerStarter& starter, const Clock& clock) : starter_(starter), clock_(clock) {}
 
-  // One round trip, waits for a core and all: a runner's batch has those too, but the kernel counts
-  // some of them only if the core was awake. Starts the runner if there is none. Non-OK is trouble
-  // of this machine.
+  // One round trip, including waits for a core: a runner's batch has those too, but the kernel
+  // counts some of them only if the core was awake. Starts the runner if there is none. Non-OK is
+  // an error of this machine.
   absl::StatusOr<absl::Duration> Tick();
 
-  // GPU: a lead-in and the round trip right after it, without waits for a core.
+  // GPU: a lead-in and the round trip right after it, excluding waits for a core.
   struct Pace {
     absl::Duration lead_in;
     absl::Duration round_trip;

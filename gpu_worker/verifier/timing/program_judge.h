@@ -16,21 +16,20 @@
 namespace ksearch {
 
 // Calls judge_outputs of a task's reference (TrustedFunction). It gets copies of the inputs and of
-// the outputs, and nothing of the program that is judged. Thread-safe by one mutex, which is held
+// the outputs, and no access to the program that is judged. Thread-safe by one mutex, which is held
 // while the program judges.
 class ProgramJudge final : public OutputJudge {
  public:
   ProgramJudge(RunnerStarter& starter, const Clock& clock);
 
-  // From now on this program judges, an artifact that was checked elsewhere; what failed before is
-  // forgotten.
+  // From now on, this program judges; the artifact must have been checked. Clears earlier faults.
   void Use(const v1::Artifact& reference);
 
   OutputComparison Judge(const WorkloadCase& workload, int64_t variant, const SavedOutputs& outputs,
                          const SavedOutputs& expected) override;
 
-  // Why some outputs since Use could not be judged: a TaskFault, or trouble of the machine. Then no
-  // verdict means anything.
+  // Why some outputs since Use could not be judged: a TaskFault, or an error of the machine. In
+  // that case no verdict since Use means anything.
   absl::Status fault() const;
 
  private:
@@ -42,7 +41,7 @@ class ProgramJudge final : public OutputJudge {
   mutable Mutex mutex_;
   TrustedFunction function_ ABSL_GUARDED_BY(mutex_);
   absl::Status fault_ ABSL_GUARDED_BY(mutex_);
-  // What the function is called with, for the workload with this key.
+  // The case with which the function is called, for the workload with this key.
   std::string key_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Held> held_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const WorkloadCase> judging_ ABSL_GUARDED_BY(mutex_);

@@ -15,29 +15,29 @@
 
 namespace ksearch {
 
-// How many buffer sets to rotate: clamp(ceil(3 * LLC / footprint) + 1, 2, 64), as far as
-// `max_bytes` allows, but at least one.
+// How many buffer sets to rotate: clamp(ceil(3 * LLC / footprint) + 1, 2, 64), limited by
+// `max_bytes`, but at least one.
 int RotationSets(int64_t footprint_bytes, int64_t last_level_cache_bytes, int64_t max_bytes);
 
-// Deals out calls: in rounds of sets in random order, each at most once a round, of which some are
-// left out as decoys (WorkloadSession::Decoys); variants that no call had before; some of them with
-// an oracle, at random places. Thread-compatible.
+// Chooses the set and the variant of each call. Sets come in rounds in random order, each at most
+// once per round, and some are left out as decoys (WorkloadSession::Decoys). Variants are new for
+// each call; some calls, at random places, get one with an oracle. Thread-compatible.
 class CallDealer {
  public:
   // `oracled`: variants with an oracle, each used once, in random order.
   CallDealer(int sets, std::vector<int64_t> oracled, Rng rng);
 
-  // At most `calls` calls, at least one; fewer when the round of sets ends. Up to `oracled` of them
-  // get a variant with an oracle, while there are any.
+  // The next `calls` calls; fewer, but at least one, if the round of sets ends. Up to `oracled` of
+  // them get a variant with an oracle, while there are any left.
   std::vector<WorkloadSession::Call> Deal(int calls, int oracled);
 
-  // Calls on these sets, with variants as Deal gives them; the round of sets is left as it is.
+  // Calls on these sets, with variants chosen as by Deal; does not affect the round of sets.
   std::vector<WorkloadSession::Call> DealTo(const std::vector<int>& sets, int oracled);
-  // Some sets in random order, distinct.
+  // Distinct random sets, in random order.
   std::vector<int> PickSets(int count);
 
-  // With how many oracles a batch is to be dealt, at random, so that no batch is known to have
-  // some. Keeps a third of all for the last batch, which gets what is left.
+  // Draws the number of oracles for the next batch, at random, so that no batch is known to have
+  // any. Reserves a third of all oracles for the last batch, which gets the rest.
   int DrawOracles();
   int sets() const { return static_cast<int>(deck_.size()); }
   // The most calls of one batch: the sets that are left beside its decoys.
@@ -49,7 +49,7 @@ class CallDealer {
   void PutOracles(int oracled, std::vector<WorkloadSession::Call>* calls);
 
   std::vector<int> deck_;
-  const size_t round_;  // how many of the deck
+  const size_t round_;  // how many sets of the deck
   size_t dealt_;
   std::vector<int64_t> oracled_;
   const int kept_for_last_;
@@ -57,7 +57,7 @@ class CallDealer {
   Rng rng_;
 };
 
-// What timing one program on one workload gave.
+// The result of timing one program on one workload.
 struct Sampling {
   Ending ending;
   v1::Samples samples;
@@ -68,25 +68,24 @@ struct Sampling {
 // Times a session by the protocol of docs/measuring.md: warm-up, then batches of several calls
 // until the 95 % interval of the median is narrower than +-plan.target_half_width or
 // plan.max_time_per_workload is spent, but not before plan.min_calls. The outputs of every call are
-// judged. With a metronome (untrusted programs), time by the verifier's clock that the runner's
-// clock does not account for makes it CHEAT when it shows in kAuditAttempts measurements in a
-// row. The session keeps `late_comparisons` of the calls that count. Non-OK is trouble of this
-// machine.
+// judged. With a metronome (for untrusted programs), the outcome is CHEAT if, in kAuditAttempts
+// measurements in a row, the verifier's clock shows time that the runner's clock does not explain.
+// The session keeps `late_comparisons` of the calls that count. Non-OK is an error of this machine.
 absl::StatusOr<Sampling> Sample(WorkloadSession& session, CallDealer& dealer,
                                 const OracleEntries& oracles, const v1::MeasurePlan& plan,
                                 Metronome* metronome, int late_comparisons,
                                 const WorkloadSession::Limits& limits, const Clock& clock);
 
-// Warm-up alone: at least `least_calls` calls and `least` of wall time. *call_us is the median
-// call.
+// Only warms up: at least `least_calls` calls and `least` of wall-clock time. *call_us is the
+// median call.
 Ending WarmUp(WorkloadSession& session, CallDealer& dealer, int least_calls, absl::Duration least,
               const WorkloadSession::Limits& limits, const Clock& clock, double* call_us);
 
-// The times of a measurement that count, of a program that is not trusted. The audit knows what all
-// calls of a batch took, not how that divides among them: one that does the work of many calls in
-// one of them, or says so, has a median call that takes no time. So where the mean call took beyond
-// kMaxUnevenness times the median call in most batches, the means of batches count, each as often
-// as the others, in as many samples as there were calls.
+// The times that count for a program that is not trusted. The audit measures the total time of a
+// batch, not how it is divided among the calls: a program that does the work of many calls in one
+// of them, or claims to, could have a median call that takes no time. So if the mean call took more
+// than kMaxUnevenness times the median call in most batches, the batches' means count instead, with
+// equal weights, in as many samples as there were calls.
 std::vector<double> BelievedLatency(std::vector<double> latency_us,
                                     const std::vector<double>& batch_mean_us);
 
@@ -95,10 +94,10 @@ class ClockAudit {
  public:
   void AddBatch(const WorkloadSession::Batch& batch);
   void AddRoundTrip(absl::Duration idle_round_trip) { round_trips_.push_back(idle_round_trip); }
-  // 1 + time that neither calls, nor the least round trip, nor waits for a core account for, as a
+  // 1 plus the time not explained by calls, the shortest round trip, or waits for a core, as a
   // share of the time by the runner's clock.
   double Ratio() const;
-  // Whether the median batch took longer than its calls and a wait for a core can account for.
+  // Whether the median batch took longer than its calls and waits for a core can explain.
   bool TimeEscaped() const;
 
  private:

@@ -9,46 +9,47 @@
 
 namespace ksearch {
 
-// For each workload the factor of LogRatio::guard_factor, absent where it is ranked. Empty: all are
-// ranked. At least one is.
+// For each workload, LogRatio::guard_factor; absent if the workload is ranked. Empty: all are
+// ranked. At least one must be ranked.
 using GuardFactors = std::vector<std::optional<double>>;
 
-// What the launches of a confirmation say. A launch, one pair of processes, is one observation: it
-// counts with the median of its blocks, so that a block that met a pause of the machine does not
-// move it. The mean over n launches has an interval by Student's t with n - 1 degrees of freedom,
-// which holds whatever share of the noise is between launches and whatever within them, because the
-// launches' own scatter has both in it. A launch's luck with addresses touches all workloads, so
-// the combined value of a launch is the mean over its ranked workloads.
-// Bounds are one-sided at `confidence` each. Every workload has at least 1 launch; of one launch
-// nothing is known of the scatter, and the interval is infinite. If some workloads have more
-// launches than others, the combined value is of the first ones, which all of them have.
+// Estimates the speed-up from the launches of a confirmation. A launch (one pair of processes) is
+// one observation: the median of its blocks, so that a block during a pause of the machine does not
+// affect it. The mean over n launches has an interval by Student's t with n - 1 degrees of freedom.
+// The interval is valid however the noise divides into noise between and within launches, because
+// the launches' scatter contains both. Luck with addresses affects all workloads of a launch, so
+// the combined value of a launch is the mean over its ranked workloads. Each bound is one-sided at
+// `confidence`. Every workload must have at least 1 launch; with a single launch the scatter is
+// unknown, and the interval is infinite. If some workloads have more launches than others, the
+// combined value uses only the first launches, which all workloads have.
 SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, double confidence,
                                 const GuardFactors& guards = {});
 
-// After how many launches the results are looked at, rising; the last is `most_launches`.
-// Measuring ends with the first look that is settled.
+// The numbers of launches after which the results are looked at, increasing; the last is
+// `most_launches`. Measuring ends at the first look that is settled.
 std::vector<int> InterimLooks(int most_launches);
 
-// Confidence of the bounds at each look, such that all `looks` together err no more often than one
-// at `confidence`: they share the error in equal parts (Bonferroni).
+// The confidence of the bounds at each look, such that all `looks` together err no more often than
+// a single one at `confidence`: the looks share the error equally (Bonferroni).
 double ConfidenceOfLook(double confidence, int looks);
 
-// The interval of fewer launches is too wide to be worth printing.
+// With fewer launches the interval is too wide to be useful.
 inline constexpr size_t kLeastWholeLaunches = 3;
 
-// Whether further launches are spared. Not while undecided, nor while an improved program may be
-// MIXED: a workload's mean is beyond the regression allowed, but its interval is not yet.
+// Whether no further launches are needed. False while the verdict is undecided, and while an
+// improved program may still turn out MIXED: a workload's mean is beyond the allowed regression,
+// but its interval is not yet.
 bool IsSettled(const SpeedupEstimate& estimate, v1::Comparison::Verdict verdict,
                double worst_regression);
 
-// In which order a launch goes through the workloads, by index: those that come off worst so far
-// first, since a certain regression on one of them is all that can settle a verdict before the
-// launch is over. As they come where there is no launch yet.
+// The order in which a launch goes through the workloads, by index: those with the worst results so
+// far come first, because only a certain regression on one of them can settle the verdict before
+// the launch is over. The natural order if there is no launch yet.
 std::vector<size_t> DecidingFirst(const std::vector<LaunchBlocks>& workloads);
 
-// Whether the verdict is certain to be no improvement after workloads[index] alone had one more
-// launch, of these `blocks`, than is in `workloads`: that workload certainly regresses, and the
-// combined value is judged. Not before every workload has kLeastWholeLaunches.
+// Whether one more launch of workloads[index] alone, with these `blocks`, settles that the verdict
+// cannot be an improvement: that workload certainly regresses, and the combined value can be
+// judged. False until every workload has kLeastWholeLaunches.
 bool DecidesAlone(const std::vector<LaunchBlocks>& workloads, size_t index,
                   const std::vector<double>& blocks, double confidence, double min_effect,
                   double worst_regression, const GuardFactors& guards = {});

@@ -28,14 +28,14 @@ Interval MedianInterval(std::vector<double> values, double confidence);
 // Median, interval at 95 % and `unstable` of the raw samples.
 v1::Samples Summarize(std::vector<double> latency_us);
 
-// What was measured for one workload: log ratios of adjacent blocks, by launch.
+// The measurements for one workload: log ratios of adjacent blocks, by launch.
 using LaunchBlocks = std::vector<std::vector<double>>;
 
 struct LogRatio {
   double mean = 0;
   Interval interval;
-  // For a workload that only guards (v1::Objective): how many times slower than the rival it may
-  // be. Absent: it is ranked.
+  // For a workload that is only a guard (v1::Objective): how many times slower than the rival it
+  // may be. Absent if it is ranked.
   std::optional<double> guard_factor = std::nullopt;
 };
 struct SpeedupEstimate {
@@ -43,19 +43,20 @@ struct SpeedupEstimate {
   LogRatio combined;                // mean over ranked workloads: log of the geometric mean
 };
 
-// A log ratio below which a workload regresses: a ranked one by worst_regression, one that guards
-// by its factor.
+// The log ratio below which a workload regresses: by worst_regression for a ranked workload, by its
+// factor for a guard.
 double LeastLogRatio(const LogRatio& workload, double worst_regression);
 
-// min_effect is the relative speed-up worth having (0.01 = 1 %). What would be IMPROVED, or is
-// faster in the mean and still UNDECIDED, is MIXED if a workload's whole interval lies below
-// LeastLogRatio: further launches would not make it an improvement.
+// min_effect is the smallest relative speed-up that matters (0.01 = 1 %). A result that would be
+// IMPROVED, or that is faster on average but still UNDECIDED, is MIXED if a workload's whole
+// interval lies below LeastLogRatio: further launches could not make it an improvement.
 v1::Comparison::Verdict Judge(const SpeedupEstimate& result, double min_effect,
                               double worst_regression);
 
-// What the runners' own clocks may add to a result of the verifier's clock that is UNDECIDED. They
-// are more exact, but a candidate's word: it is taken where it gains a candidate nothing (not
-// IMPROVED) and the intervals overlap; else UNDECIDED.
+// Lets the runners' own clocks decide a result that is UNDECIDED by the verifier's clock. They are
+// more precise, but a candidate could forge them, so their verdict counts only if the candidate
+// gains nothing from it (it is not IMPROVED) and the intervals overlap; else the result stays
+// UNDECIDED.
 v1::Comparison::Verdict JudgeUndecided(const SpeedupEstimate& by_verifier,
                                        const SpeedupEstimate& by_runners, double min_effect,
                                        double worst_regression);

@@ -11,19 +11,19 @@
 
 namespace ksearch {
 
-// How many of these calls, in microseconds, count by the end that the clock sets; 0: none of them
-// is the last, further calls follow.
+// How many of these calls (times in microseconds) count by the clock's rule for when to stop; 0:
+// the rule does not stop yet, and more calls follow.
 size_t CallsThatCount(const std::vector<double>& calls_us, const v1::SuiteClock& clock);
 
-// What comes before each call, where `sets` sets are mapped.
+// What happens before each call, if `sets` sets are mapped.
 v1::BatchRequest::Preparation PreparationOf(const v1::SuiteClock& clock, int sets);
 
-// Of calls on one input variant, in microseconds.
+// The suite's time for calls on one input variant, in microseconds.
 v1::SuiteTime TimeOfCalls(const std::vector<double>& calls_us);
 
-// Times the session's program, of which `sets` sets are mapped, as the clock says. Whatever the
-// program does meanwhile is its own affair, so that only an ending that did not pass says something
-// about it; then *time is empty.
+// Times the session's program, with `sets` sets mapped, as the clock says. What the program does
+// during this is not checked: only an ending other than PASSED says something about it, and then
+// *time is empty.
 Ending TimeAsSuite(WorkloadSession& session, const v1::SuiteClock& clock, int sets,
                    const WorkloadSession::Limits& limits, v1::SuiteTime* time);
 

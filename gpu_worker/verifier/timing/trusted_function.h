@@ -16,24 +16,24 @@
 
 namespace ksearch {
 
-// A function of a task's reference beside its entry: called in a runner of its own, sandboxed like
-// any, stopped between its calls. What it gives is copied from the memory that it shares to memory
-// of this process' own, on the same device. Thread-compatible.
+// A function of a task's reference other than its entry point. It is called in its own runner,
+// which is sandboxed like any other and stopped between calls. Its outputs are copied from shared
+// memory to this process's own memory, on the same device. Thread-compatible.
 class TrustedFunction {
  public:
-  // `entry` is the function's name. It is called on processors whatever the task's device; with
-  // `on_device`, which allocates that device's memory, on the device, unless it gives more tensors
-  // than the device's buffers have (kMostDeviceOutputs).
+  // `entry` is the function's name. It runs on the CPU, whatever the task's device. If `on_device`
+  // is given, which allocates memory of the device, it runs on the device instead, unless it
+  // returns more tensors than the device's buffers support (kMostDeviceOutputs).
   TrustedFunction(RunnerStarter& starter, const Clock& clock, absl::string_view entry,
                   BufferSetsFactory on_device = nullptr)
       : starter_(starter), clock_(clock), entry_(entry), on_device_(std::move(on_device)) {}
 
-  // From now on the function of this program, an artifact that was checked elsewhere.
+  // From now on, calls the function of this program; the artifact must have been checked.
   void Use(const v1::Artifact& program);
 
-  // The outputs of a call on one input variant. The runner is started, and the workload mapped,
-  // when that is needed: not again as long as it is the same object. A TaskFault if the function
-  // fails, which ends its runner; else trouble of the machine.
+  // The outputs of a call on one input variant. Starts the runner and maps the workload if needed,
+  // but not again for the same workload object. A TaskFault if the function fails, which ends its
+  // runner; other errors are the machine's.
   absl::StatusOr<std::shared_ptr<const SavedOutputs>> Call(
       const std::shared_ptr<const WorkloadCase>& workload, int64_t variant);
 

@@ -10,17 +10,17 @@
 
 namespace ksearch {
 
-// What the caller knows of a program when it has it timed. `allow_graphs`, `first_workload`,
+// What the caller knows about a program that is to be timed. `allow_graphs`, `first_workload`,
 // `coarse`, `slow_us` and `alone` are for GPUs only.
 struct TimingRole {
   bool trusted = false;  // a baseline: its clock is believed
   bool allow_graphs = true;
   bool first_workload = true;  // of its process
-  bool coarse = false;         // as few calls as tell anything
-  double slow_us = 0;          // slower is worth telling; 0: never
+  bool coarse = false;         // only as many calls as are needed for any result
+  double slow_us = 0;          // set Sampled::slow beyond this; 0: never
   double floor_us = 0;         // faster is impossible; 0: unknown
-  int late_comparisons = 0;    // WorkloadSession::CompareLater, of the calls that count
-  IdlePaces alone;             // taken before the program was there
+  int late_comparisons = 0;    // WorkloadSession::CompareLater, for the calls that count
+  IdlePaces alone;             // measured before the program was loaded
 };
 
 struct WorkloadTiming {
@@ -28,12 +28,13 @@ struct WorkloadTiming {
   // candidate, audit_ratio, timing and the facts behind it.
   v1::WorkloadResult facts;
   bool slow = false;
-  // Nothing was timed: recording its calls broke the program. A new process, without graphs.
+  // Nothing was timed because recording its calls broke the program. It needs a new process,
+  // without graphs.
   bool spoiled = false;
 };
 
-// Times a session's program as its class of device asks for (docs/measuring.md). Non-OK is trouble
-// of this machine.
+// Times a session's program in the way of its class of device (docs/measuring.md). Non-OK is an
+// error of this machine.
 absl::StatusOr<WorkloadTiming> TimeWorkload(Bench& bench, WorkloadSession& session,
                                             CallDealer& dealer, const OracleEntries& oracles,
                                             const v1::MeasurePlan& plan,

@@ -8,10 +8,10 @@
 
 namespace ksearch {
 
-// How a program ended in its warm stage, in the words of its exception: the last exception of
-// a chain, at most 1500 bytes of it, of which the end is kept. One of a compiler's (Triton's,
-// inductor's) is a COMPILE_ERROR. Other endings stay as they are, but for a TIMEOUT, which is one
-// of compilers. Not for calls whose inputs must stay secret.
+// Describes how a program ended in its warm stage by its exception's message: the last exception of
+// a chain, cut to its last 1500 bytes. An exception of a compiler (Triton, inductor) becomes a
+// COMPILE_ERROR. Other endings are unchanged, except that a TIMEOUT is attributed to the compilers.
+// Must not be used for calls whose inputs must stay secret.
 Ending DescribeCompileError(Ending ending);
 
 }  // namespace ksearch

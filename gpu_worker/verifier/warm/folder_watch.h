@@ -10,23 +10,24 @@
 
 namespace ksearch {
 
-// Stops a foreign process that fills a folder of this machine's disk. While it lives, a
-// thread looks ten times a second how much the files of the folder take, so what is written in a
-// tenth of a second, and in the time that the look takes, comes on top. Links are not followed.
+// Stops another process that fills a folder on this machine's disk. While this object exists, a
+// thread measures the folder ten times a second, so the limits can be exceeded by what is written
+// within a tenth of a second plus the time of a measurement. Links are not followed.
 class FolderWatch {
  public:
   struct Limits {
-    int64_t bytes = 0;  // on the disk: holes do not count
+    int64_t bytes = 0;  // space on disk, without holes
     int64_t entries = 0;
   };
 
-  // Calls `stop` once, from the thread, when the folder has more than one of the limits.
+  // Calls `stop` once, from the thread, when the folder exceeds one of the limits.
   FolderWatch(std::string folder, const Limits& limits, std::function<void()> stop);
   ~FolderWatch();
   FolderWatch(const FolderWatch&) = delete;
   FolderWatch& operator=(const FolderWatch&) = delete;
 
-  // Looks once more, and says whether there ever was too much. Once; afterwards nobody watches.
+  // Measures once more and returns whether a limit was ever exceeded. Call it once; it ends the
+  // watch.
   bool EndAndTell();
 
  private:

@@ -8,10 +8,9 @@
 
 namespace ksearch {
 
-// The kernels that lie below `folder`, where Triton keeps what it compiled: of each its machine
-// code (NAME.cubin) and what Triton says of a launch (NAME.json). In the order of their names, each
-// as often as its facts differ; at most 32. The program could write there: the facts are advice,
-// not proof.
+// Reads the compiled kernels below `folder`, which is Triton's cache, from their machine code
+// (NAME.cubin) and Triton's launch data (NAME.json). Sorted by name, without duplicates; at most
+// 32. The program could write there, so the facts are hints, not proof.
 std::vector<v1::KernelFacts> TritonFacts(const std::string& folder);
 
 }  // namespace ksearch

@@ -9,11 +9,12 @@
 
 namespace ksearch {
 
-// Has the warm stage (warm_stage.h) of all programs of a request that want one, the task's own
-// first, and replaces their artifacts by what it made of them. A candidate that fails in it has its
-// outcome in *verdict, which is PASSED else and has its kernels. The task's own programs that fail,
-// and rivals, are a TaskFault; other errors are trouble of the machine or the request. `begins` is
-// called before each stage. An ending that may not be the candidate's own doing is tried again.
+// Runs the warm stage (warm_stage.h) of all programs of a request that need one, the task's own
+// first, and replaces their artifacts by the resulting ones. If the candidate fails in it, *verdict
+// has its outcome; otherwise *verdict is PASSED and lists its kernels. A failure of the task's own
+// programs or of a rival is a TaskFault; other errors are those of the machine or the request.
+// `begins` is called before each stage. If something other than the candidate may have caused an
+// ending, the stage is tried again.
 absl::Status WarmPrograms(Bench& bench, const std::function<void()>& begins,
                           v1::VerifierRequest* request, v1::Verdict* verdict);
 

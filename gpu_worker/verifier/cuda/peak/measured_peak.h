@@ -6,7 +6,7 @@
 
 namespace ksearch {
 
-// What matrix instructions that wait for nothing reach.
+// The rate that matrix instructions reach when they wait for nothing.
 struct MeasuredRate {
   double operations_per_clock = 0;   // of the fastest multiprocessor; whatever the clock was
   double operations_per_second = 0;  // of the whole device, at the clocks of the moment
@@ -16,8 +16,8 @@ struct MeasuredPeak {
   MeasuredRate bytes;   // e4m3
 };
 
-// Takes 15 to 30 ms: wgmma where there is such, else mma.sync, on random numbers in shared memory
-// or registers. Non-OK: the device failed.
+// Uses wgmma where the device has it, else mma.sync, on random numbers in shared memory or
+// registers. Takes 15 to 30 ms. Non-OK if the device failed.
 absl::StatusOr<MeasuredPeak> MeasurePeak(VerifierDevice* device);
 
 }  // namespace ksearch

@@ -6,20 +6,19 @@
 
 namespace ksearch {
 
-// What calls take that are made one at a time, each on inputs that were not there when the call
-// before it ended. A program that works ahead (it computes what later calls of a batch need, all at
-// once, and only compares their inputs in these calls) gives right answers, but is no faster by
-// itself. By the runners' clocks, since the verifier's does not resolve a single call.
-// Thread-compatible.
+// The times of calls that are made alone, each on inputs that did not exist when the previous call
+// ended. A program that works ahead (in one call of a batch it computes the results of later calls,
+// which then only compare inputs) gives right answers, but is not faster when called alone. By the
+// runners' clocks, since the verifier's does not resolve a single call. Thread-compatible.
 class AloneCalls {
  public:
   void Add(bool of_candidate, double us);
   bool empty() const { return rival_us_.empty() || candidate_us_.empty(); }
-  // What the candidate's median call takes longer by itself than in a batch, where a call takes
-  // `candidate_us`, beyond what the rival's does; 0 up to kAloneShare of a call in a batch and
-  // kAloneMicros, since by itself a call finds no code in the caches.
+  // How much longer the candidate's median call takes alone than in a batch, where it takes
+  // `candidate_us`, minus the same for the rival. 0 up to kAloneShare of a call in a batch plus
+  // kAloneMicros, because a call alone finds no code in the caches.
   double ExtraMicros(double rival_us, double candidate_us) const;
-  // Of the rival / of the candidate, for the log.
+  // Times of rival and candidate for the log, as "rival / candidate".
   std::string Summary() const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace ksearch {
 
-// What a GPU runs at. `reasons`: NVML's clocks event reasons, as bits.
+// A reading of a GPU's clocks. `reasons`: NVML's clocks event reasons, as bits.
 struct ClockReading {
   double sm_mhz = 0;
   uint64_t reasons = 0;

@@ -12,25 +12,25 @@
 
 namespace ksearch {
 
-// Tells whether the GPU's clocks are fit for measuring: steady after a warm-up, and not pulled down
-// by heat or power while timing. One per measurement of a workload. Without a reader, or with one
-// that fails, clocks count as fit and nothing is recorded. Thread-compatible.
+// Tells whether the GPU's clocks are fit for measuring: steady after a warm-up, and not reduced by
+// heat or power limits while timing. One per measurement of a workload. Without a reader, or if it
+// fails, clocks count as fit and nothing is recorded. Thread-compatible.
 class ClockWatch {
  public:
   // `reader` may be null. `pause` waits that long, wall clock.
   ClockWatch(ClockReader* reader, const Clock& clock, std::function<void(absl::Duration)> pause)
       : reader_(reader), clock_(clock), pause_(std::move(pause)) {}
 
-  // Asked repeatedly while load is on the device: whether the mean clock of the last
-  // two windows of kClockWindow is the same within kSteadyClock.
+  // To be called repeatedly while the device is under load: whether the mean clocks of the last two
+  // windows of kClockWindow differ by less than kSteadyClock.
   bool Steady();
 
   enum class Fit {
     kGood,
-    kThrottled,  // what was just measured does not count; a pause was made
+    kThrottled,  // the last measurement does not count; this has paused
     kDegraded,   // kMaxThrottled times in a row: the device is not fit for measuring
   };
-  // After each timed batch.
+  // To be called after each timed batch.
   Fit Judge();
 
   // For the timed batches that count: median clock, and all event reasons seen.

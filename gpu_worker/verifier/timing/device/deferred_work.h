@@ -7,18 +7,19 @@
 
 namespace ksearch {
 
-// How long a program still had the device after its runner had said "done". The verifier's look at
-// the outputs (WorkloadSession::Batch::output_check) waits for such work, so it takes longer than
-// when nothing was at work: patching away the runner's wait for the device gains nothing.
+// Measures how long a program's work still had the device after its runner had said "done". The
+// output check (WorkloadSession::Batch::output_check) has to wait for such work, so it takes longer
+// than on an idle device. So patching out the runner's wait for the device gains nothing.
 // Thread-compatible.
 class DeferredWork {
  public:
-  // After one batch, and over the same number of calls when nothing was at work.
+  // Adds the output check after one batch, and `idle`, a check of the same number of calls on an
+  // idle device.
   void Add(absl::Duration output_check, absl::Duration idle);
-  // What the median batch took longer; 0 as long as chance explains it (kMaxLateShare of a batch of
-  // `batch_us`).
+  // How much longer the median batch's check took; 0 while it may be random variation
+  // (kMaxLateShare of a batch of `batch_us`).
   double MicrosPerBatch(double batch_us) const;
-  // The same, whatever explains it; may be negative.
+  // The same without that allowance; may be negative.
   double RawMicrosPerBatch() const;
 
  private:

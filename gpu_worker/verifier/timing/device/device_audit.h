@@ -11,24 +11,24 @@
 
 namespace ksearch {
 
-// Holds the time per call that a GPU's runner reported against the verifier's clock around batches
-// that had nothing in them but calls. Thread-compatible.
+// Compares the time per call that a GPU's runner reported with the verifier's clock around batches
+// that contained nothing but calls. Thread-compatible.
 class DeviceAudit {
  public:
   void AddPace(const Metronome::Pace& idle) { paces_.Add(idle); }
-  // A batch of FREE calls (`per_call`), or a replay of a graph, whose calls are one unit.
-  // `idle`: what checking the outputs of as many calls takes if nothing is at work.
+  // Adds a batch of FREE calls (`per_call`), or a replay of a graph, which counts as one unit.
+  // `idle`: how long checking the outputs of as many calls takes on an idle device.
   void AddBatch(const WorkloadSession::Batch& batch, bool per_call, absl::Duration idle);
 
-  // The verifier's time over the reported one, `call_us` a call.
+  // The ratio of the verifier's time to the reported time, `call_us` per call.
   double Ratio(double call_us) const;
-  // Whether the median batch took longer than its calls can account for. `host_us`: time of the
-  // host per call, which may be longer than the device's.
+  // Whether the median batch took longer than its calls can explain. `host_us`: host time per call,
+  // which may exceed the device's time.
   bool TimeEscaped(double call_us, double host_us) const;
   const IdlePaces& paces() const { return paces_; }
   // Time per call of each batch by the verifier's clock alone.
   std::vector<double> VerifierMicros() const;
-  // For the log: medians over batches; a call is taken to last `call_us`.
+  // For the log: medians over batches, assuming that a call takes `call_us`.
   std::string Summary(double call_us) const;
 
  private:
@@ -36,10 +36,10 @@ class DeviceAudit {
     double micros = 0;  // without waits for a core
     double lead_in_us = 0;
     double calls = 0;
-    double allowed_calls = 0;  // that may each cost a little more
+    double allowed_calls = 0;  // calls that may each cost a little more
   };
-  // With what its lead-in took over kMaxLeadIn times that of an idle runner (9 of 10), and with
-  // late work.
+  // The batch's time, plus late work and the part of its lead-in beyond kMaxLeadIn times the 90 %
+  // quantile of an idle runner's.
   double Micros(const Batch& batch) const;
 
   std::vector<Batch> batches_;

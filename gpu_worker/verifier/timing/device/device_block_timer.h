@@ -16,12 +16,12 @@
 
 namespace ksearch {
 
-// On a GPU: the sides take turns from batch to batch, since what a switch of contexts costs drifts,
-// and use the same buffers, since physical addresses alone make a difference. Batches are replays
-// of chains where the calls of both sides can be recorded, else calls one by one.
+// The block timer for GPUs. The sides alternate from batch to batch, because the cost of a context
+// switch drifts, and they use the same buffers, because physical addresses alone make a difference.
+// Batches are replays of chains if the calls of both sides can be recorded, else single calls.
 class DeviceBlockTimer final : public BlockTimer {
  public:
-  // `bench` has a GPU.
+  // `bench` must have a GPU.
   DeviceBlockTimer(Bench& bench, const v1::MeasurePlan& plan, const WorkloadSession::Limits& limits)
       : bench_(bench), plan_(plan), limits_(limits) {}
 
@@ -45,11 +45,11 @@ class DeviceBlockTimer final : public BlockTimer {
   Ending RunAlone(ConfirmationSide* side, const ConfirmationCase& one) override;
 
  private:
-  // What one batch is to be of, the same for both sides.
+  // The sets of one batch, the same for both sides.
   struct Turn {
     std::vector<int> sets;
   };
-  // A side's block at work.
+  // A side's current block.
   struct Block {
     // For each batch that counts: time per call by the verifier's clock and by the runner's events,
     // and how long the check of its outputs took.
@@ -67,12 +67,12 @@ class DeviceBlockTimer final : public BlockTimer {
   };
 
   SideState& StateOf(const ConfirmationSide& side) { return states_[side.is_candidate ? 1 : 0]; }
-  // Calls of a batch that takes as long as it should, not rounded.
+  // How many calls a batch of the intended length has, not rounded.
   static double UsualCallsOfBatch(const ConfirmationSide& a, const ConfirmationSide& b);
-  // A batch has many short calls, and each needs a set of its own: at most this many.
+  // The most sets for a workload. A batch has many short calls, and each needs its own set.
   int MostSets(const WorkloadCase& workload) const;
-  // As many calls a batch on both sides, so that what a batch costs beside them is shared by as
-  // many.
+  // The number of calls per batch, the same for both sides, so that a batch's overhead is divided
+  // by the same number.
   int CallsOfBatch(const ConfirmationCase& one, const ConfirmationSide& a,
                    const ConfirmationSide& b) const;
   SideEnding Record(const ConfirmationCase& one, ConfirmationSide* rival,
@@ -83,16 +83,16 @@ class DeviceBlockTimer final : public BlockTimer {
                       ConfirmationSide* candidate);
   void BeginBlock(ConfirmationSide* side, int blocks_left);
   bool WantsMore(const Block& block) const;
-  // Whether by both clocks the sides of a block differ by so much that more batches would tell
+  // Whether both clocks show the sides of a block to differ so much that more batches would add
   // nothing.
   static bool IsClear(const Block& a, const Block& b);
-  // How calls are made, as Choose found it.
+  // How calls are made, as Choose decided.
   WorkloadSession::BatchForm Form() const;
   Turn PickTurn(const ConfirmationSide& side) const;
   WorkloadSession::Batch RunTurn(ConfirmationSide* side, const ConfirmationCase& one,
                                  const Turn& turn, int oracled);
-  // Time over the usual in its lead-in voids a batch, or is charged to the candidate if that
-  // happens often.
+  // If its lead-in takes longer than usual, a batch is void; if that happens often, the excess is
+  // charged to the candidate.
   Ending RunBatch(ConfirmationSide* side, const ConfirmationCase& one, const Turn& turn,
                   bool oracled);
 
@@ -100,25 +100,26 @@ class DeviceBlockTimer final : public BlockTimer {
   const v1::MeasurePlan plan_;
   const WorkloadSession::Limits limits_;
 
-  // By workload, where calls are so short that more sets are worth mapping than the cache asks for.
+  // By workload, if its calls are so short that it is worth mapping more sets than the cache
+  // requires.
   absl::flat_hash_map<std::string, int> more_sets_;
 
   // False once a recording broke a program.
   bool graphs_allowed_ = true;
   int launch_ = 0;
-  // Paces of an idle runner, before either side of this launch was there, and between their
+  // Paces of an idle runner, from before either side of this launch was loaded, and between their
   // batches.
   IdlePaces alone_;
   IdlePaces between_;
 
-  // For the workload at work.
+  // For the current workload.
   std::array<SideState, 2> states_;  // rival, candidate
   int calls_of_batch_ = 1;
   bool recorded_ = false;  // calls are replayed, else made one by one
   std::optional<ClockWatch> watch_;
   DeferredWork deferred_work_;
   AloneCalls alone_calls_;
-  // A call, by block: by the verifier's clock, and by the runners'.
+  // Time per call, by block: by the verifier's clock, and by the runners' clocks.
   std::vector<double> candidate_us_;
   std::vector<double> rival_event_us_;
   std::vector<double> candidate_event_us_;

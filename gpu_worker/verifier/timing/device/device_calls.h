@@ -7,7 +7,7 @@
 
 namespace ksearch {
 
-// Calls of one program on one workload of a GPU, as the sampler sees them: prepared, made and
+// Calls of one program on one workload of a GPU, as the sampler uses them: prepared, made and
 // judged. Thread-compatible.
 class DeviceCalls {
  public:
@@ -19,14 +19,14 @@ class DeviceCalls {
   virtual Ending RunWithLateInputs(const std::vector<WorkloadSession::Call>& calls,
                                    const WorkloadSession::BatchForm& form, bool* seen) = 0;
   virtual WorkloadSession::Recording Record(const std::vector<int>& sets, int graph) = 0;
-  // A measurement begins: some of its timed calls are compared with oracles once nothing is timed
-  // any more; of calls before it none are.
+  // Begins a measurement. Some of its timed calls are compared with oracles once nothing is being
+  // timed anymore; earlier calls are not.
   virtual void BeginMeasurement() = 0;
-  // What looking these calls over takes if nothing is at work.
+  // How long checking the outputs of these calls takes on an idle device.
   virtual absl::Duration CheckOutputs(const std::vector<WorkloadSession::Call>& calls) = 0;
 };
 
-// By a session, which keeps `late_comparisons` calls of the measurement that counts.
+// Calls through a session, which keeps `late_comparisons` calls of the measurement that counts.
 class SessionCalls final : public DeviceCalls {
  public:
   SessionCalls(WorkloadSession& session, const OracleEntries& oracles,

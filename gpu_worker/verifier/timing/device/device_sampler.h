@@ -18,15 +18,13 @@
 namespace ksearch {
 
 // Times one program on one workload of a GPU by the protocol of docs/measuring.md. After the
-// warm-up it takes one of three ways:
-//   graph           calls that can be recorded: replays of chains, each another one and held
-//   against
-//                   the verifier's clock
-//   events          calls that cannot be: each by itself between two separators; other batches in
-//   between
-//                   are held against the verifier's clock
-//   verifier_clock  host-bound calls that cannot be recorded: the verifier's clock alone
-// Batches during which the clocks were pulled down do not count.
+// warm-up it uses one of three methods:
+//   graph           if calls can be recorded: replays of chains, each a different one and checked
+//                   against the verifier's clock
+//   events          if they cannot: each call by itself between two separators; other batches in
+//                   between are checked against the verifier's clock
+//   verifier_clock  for host-bound calls that cannot be recorded: the verifier's clock alone
+// Batches during which the clocks were reduced do not count.
 class DeviceSampler {
  public:
   struct Options {
@@ -37,12 +35,13 @@ class DeviceSampler {
     // One batch of the first measurement is made with late inputs (RunLateBatch).
     bool late_inputs = false;
     bool allow_graphs = true;
-    // No more calls than the least: others of this program were slow enough.
+    // Make only the minimum number of calls, because the program was much slower on other
+    // workloads.
     bool coarse = false;
-    // Slower than this after kEarlyStopCalls: told, see Sampled::slow. 0: never.
+    // If calls are slower than this after kEarlyStopCalls, Sampled::slow is set. 0: never.
     double slow_us = 0;
     double floor_us = 0;  // no call can be faster; 0: unknown
-    // Taken before the program was there.
+    // Measured before the program was loaded.
     IdlePaces alone;
   };
   struct Sampled {
@@ -55,11 +54,12 @@ class DeviceSampler {
     double sm_clock_mhz = 0;
     uint64_t throttle_reasons = 0;
     bool slow = false;
-    // Nothing was timed: a recording broke the program. A new process, without graphs.
+    // Nothing was timed because a recording broke the program. It needs a new process, without
+    // graphs.
     bool spoiled = false;
   };
-  // What an idle runner's lead-in and batch take when the verifier's context had the device; non-OK
-  // is trouble of the machine.
+  // Measures an idle runner's lead-in and round trip after the verifier's context had the device.
+  // Non-OK is an error of the machine.
   using RoundTrip = std::function<absl::StatusOr<Metronome::Pace>()>;
 
   DeviceSampler(DeviceCalls& calls, CallDealer& dealer, ClockWatch& watch, RoundTrip round_trip,
@@ -71,25 +71,26 @@ class DeviceSampler {
         clock_(clock),
         options_(std::move(options)) {}
 
-  // Non-OK is trouble of this machine: a GPU whose clocks stay down, a metronome that stopped.
+  // Non-OK is an error of this machine: the GPU's clocks stay reduced, or the metronome stopped.
   absl::StatusOr<Sampled> Sample();
 
  private:
   enum class Way { kEvents, kGraph, kVerifierClock };
 
-  // `late_inputs`: of Options.
+  // `late_inputs` is that of Options.
   absl::Status Measure(bool late_inputs, Sampled* sampled);
-  // One batch that counts for the samples, and one for the audit where that is another. *counted:
-  // false if the clocks were down.
+  // Runs one batch for the samples, and one for the audit if that is a separate one. *counted is
+  // false if the clocks were reduced.
   absl::Status MeasureOnce(int oracled, Ending* ending, bool* counted);
   absl::Status RunAudited(const std::vector<WorkloadSession::Call>& calls,
                           const WorkloadSession::BatchForm& form, WorkloadSession::Batch* batch,
                           bool* counted);
-  // *escaped_ratio: of the verifier's clock over the runner's if time escaped, else left.
+  // *escaped_ratio: set to the ratio of the verifier's clock to the runner's if time escaped, else
+  // unchanged.
   absl::Status LockStep(Sampled* sampled, double* escaped_ratio);
   bool Enough(absl::Time wall_end) const;
   int CallsOfBatch();
-  // None of it is timed.
+  // Nothing of this is timed.
   Ending RunWithLateInputs();
   int MostCallsOfReplay() const;
   std::vector<double> Samples() const;

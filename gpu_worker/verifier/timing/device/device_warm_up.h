@@ -11,34 +11,34 @@
 
 namespace ksearch {
 
-// What a warm-up found out.
+// The results of a warm-up.
 struct WarmDevice {
   Ending ending;
   double call_us = 0;  // median, by events
   double host_us = 0;  // median time of the host within a call
-  // The host takes so much longer than the device that a call's time is the host's.
+  // Whether the host takes so much longer than the device that it determines a call's time.
   bool host_bound() const;
 };
 
-// Calls until at least kWarmUpCalls are made, `least` has passed and the clocks are steady, at most
-// kMaxWarmUpTime.
+// Makes calls until there were at least kWarmUpCalls, `least` has passed and the clocks are steady,
+// but for at most kMaxWarmUpTime.
 WarmDevice WarmUpDevice(DeviceCalls& calls, CallDealer& dealer, absl::Duration least,
                         ClockWatch& watch, const Clock& clock);
 
-// How many calls a chain has at most: long enough that a replay is well above what varies from one
-// to the next, if there are sets enough.
+// The most calls of a chain. If there are enough sets, a replay is then much longer than the
+// variation between replays.
 int MostCallsOfChain(int sets, double call_us);
 // The sets of one chain, or of one batch: three quarters to all of `most`, at random, in random
-// order. Some sets are always left out, as decoys. Never the same twice, since a program would
-// learn what comes last.
+// order. Some sets are always left out, as decoys. The order changes each time, because a program
+// could otherwise learn which call comes last.
 std::vector<int> OrderOfChain(CallDealer& dealer, int most);
 
-// Calls on all sets, recorded, and a chain of `most` of them tried.
+// The result of recording calls on all sets and trying a chain of `most` of them.
 struct RecordedCalls {
   Ending ending;
   bool recorded = false;
-  std::string reason;  // why they are not
-  // An honest program may not survive a recording that failed: it needs a new process.
+  std::string reason;  // why they are not recorded
+  // The recording failed and may have broken even an honest program: it needs a new process.
   bool spoiled = false;
 };
 RecordedCalls RecordCalls(DeviceCalls& calls, CallDealer& dealer, int most);

@@ -12,12 +12,12 @@
 
 namespace ksearch {
 
-// What timing on a GPU needs beside runners.
+// What timing on a GPU needs besides runners.
 struct GpuTiming {
-  std::shared_ptr<ClockReader> clocks;  // null: clocks are not watched
+  std::shared_ptr<ClockReader> clocks;  // null: clocks are not monitored
   DevicePeaks peaks;
-  // Runs a small kernel of the verifier's own: whether the device still answers after a candidate
-  // was killed on it. Non-OK: it does not.
+  // Runs a small kernel of the verifier's own, to see whether the device still works after a
+  // candidate was killed on it. Non-OK if it does not.
   std::function<absl::Status()> probe = [] { return absl::OkStatus(); };
   std::function<void(absl::Duration)> pause = [](absl::Duration time) { absl::SleepFor(time); };
 };

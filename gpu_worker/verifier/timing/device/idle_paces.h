@@ -8,10 +8,10 @@
 
 namespace ksearch {
 
-// Lead-ins and round trips of a runner that never loads anything, taken between a program's
-// batches: what a batch costs apart from its calls. They show too whether a program keeps the
-// device while it is stopped (kernels of a context of its own, which the runner does not wait for):
-// every other context then waits its turn, for a millisecond or two. Thread-compatible.
+// Lead-ins and round trips of a runner that never loads anything, measured between a program's
+// batches: the overhead of a batch apart from its calls. They also reveal device squatting: if a
+// stopped program has kernels running (in its own context, for which the runner does not wait),
+// every other context waits a millisecond or two for its turn. Thread-compatible.
 class IdlePaces {
  public:
   void Add(const Metronome::Pace& pace);
@@ -19,7 +19,7 @@ class IdlePaces {
   double LeadInMicros(double quantile) const;
   double RoundTripMicros(double quantile) const;
   // Whether one in ten took much longer (kBusyLeadIn, kBusyRoundTrip) than `alone`, which were
-  // taken while no program was there; without any, than the constants.
+  // measured while no program was loaded, or, if `alone` is empty, than the constants.
   bool KeptBusy(const IdlePaces& alone) const;
 
  private:
@@ -27,7 +27,7 @@ class IdlePaces {
   std::vector<double> round_trips_us_;
 };
 
-// What to say of a program that keeps the device busy.
+// The message for a program that keeps the device busy.
 std::string KeptBusyText(const IdlePaces& paces, const IdlePaces& alone);
 
 }  // namespace ksearch

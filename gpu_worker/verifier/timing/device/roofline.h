@@ -9,40 +9,40 @@
 
 namespace ksearch {
 
-// What a device can do at best. 0: unknown.
+// A device's peak rates. 0: unknown.
 struct DevicePeaks {
-  double bytes_per_second = 0;  // of its memory, measured; of a CPU that of its first caches
+  double bytes_per_second = 0;  // measured for its memory, or for a CPU's first-level caches
   // Dense tensor operations on 16-bit and on 8-bit floats: PeakPerClock times the number of
   // multiprocessors times the highest clock, which no program exceeds.
   double half_flops_per_second = 0;
   double byte_flops_per_second = 0;
-  // CPU. On numbers of 32 bits and more.
+  // CPU. For numbers of 32 bits and more.
   double single_flops_per_second = 0;
-  // CPU. Applies to what exceeds the first `cached_bytes` bytes of a call.
+  // CPU. Applies to bytes beyond the first `cached_bytes` of a call.
   double memory_bytes_per_second = 0;
   int64_t cached_bytes = 0;
-  // GPU. For a call in a chain that does nothing, its separator included, measured.
+  // GPU. Measured for an empty call in a chain, including its separator.
   double least_call_us = 0;
 };
 
-// From what was measured on float32 vectors, with the most that narrower numbers and matrix
-// instructions could add.
+// Derives peaks from measurements with float32 vectors, allowing for the most that narrower numbers
+// and matrix instructions could add.
 DevicePeaks PeaksOf(const HostPeaks& host);
 
-// Operations that a multiprocessor does in a clock at most. `measured`: by kernels of nothing but
-// matrix instructions, counted in clocks, so that a device slowed down by its power limit (H200:
-// 790 of 989 TFLOP/s on dense random numbers) measures the same; `known`: what the maker says of
-// this architecture. 0: not known. A measurement only raises what is known, since a candidate may
-// have instructions that the kernels have not; where nothing is known it counts as 0.8 of the peak.
+// The most operations that a multiprocessor can do per clock. `measured`: by kernels that contain
+// only matrix instructions, per clock, so that a power limit (H200: 790 of 989 TFLOP/s on dense
+// random numbers) does not affect it. `known`: the manufacturer's figure for this architecture. 0:
+// unknown. A measurement can only raise the known figure, since a candidate may use instructions
+// that the kernels do not; if nothing is known, a measurement counts as 0.8 of the peak.
 double PeakPerClock(double measured, double known);
 
-// No call of the task can take less, in microseconds: its bytes at the memory's speed or its
-// operations at the fastest rate that its input types could be worth, 0 where formulas or peaks are
-// not known, and what a call takes that does nothing. Formulas were checked when the task was
-// admitted; one that fails here counts as unknown.
+// The floor in microseconds, below which no call of the task can be: the time for its bytes at
+// memory speed, or for its operations at the fastest rate possible for its input types (0 where
+// formulas or peaks are unknown), plus the time of an empty call. Formulas were checked when the
+// task was admitted; one that fails here counts as unknown.
 double FloorMicros(const v1::Task& task, const v1::Workload& workload, const DevicePeaks& peaks);
 
-// What to say of a program that is faster.
+// The message for a program that is faster than that.
 std::string FasterThanFloorText(double call_us, double floor_us);
 
 }  // namespace ksearch
