@@ -68,15 +68,15 @@ class Original:
         from openevolve.database import Program, ProgramDatabase
         self.Program = Program
         self.Database = ProgramDatabase
-        self.Mended = type("Mended", (OnceInArchive, ProgramDatabase), {})
+        self.Repaired = type("Repaired", (OnceInArchive, ProgramDatabase), {})
         self.Config = DatabaseConfig
         self.preset = preset
 
-    def new(self, mended, **changes):
+    def new(self, repaired, **changes):
         settings = {**PRESETS[self.preset], **changes}
         config = self.Config(in_memory=True, db_path=None, log_prompts=False, random_seed=None,
                              **settings)
-        database = (self.Mended if mended else self.Database)(config)
+        database = (self.Repaired if repaired else self.Database)(config)
         database.islands = [Ordered() for _ in database.islands]
         database.archive = Ordered()
         return database
@@ -143,7 +143,7 @@ def population(original, rng, shape):
     islands = list(range(PRESETS[original.preset]["num_islands"]))
     used = islands[:-1] if shape == "an empty island" else islands
     changes = {"archive_size": 4} if shape == "a small archive" else {}
-    database = original.new(mended=True, **changes)
+    database = original.new(repaired=True, **changes)
     count = {"many": 60}.get(shape, 24)
     for program in random_programs(rng, count, used, 0.25 if shape == "failures" else 0.0):
         original.add(database, program["number"], program["code"], program["fitness"],
@@ -226,14 +226,14 @@ def compare_populations(original, options):
     """Random programs, one by one, with migrations: are members, cells and archive the same after each?
     With the original as it is, and with the one thing that ksearch does differently."""
     runs = max(1, options.cases // 100)
-    for mended in (False, True):
+    for repaired in (False, True):
         steps = differing_runs = 0
         for i in range(runs):
             rng = random.Random(f"{options.seed} population {i}")
             limits = {"population_size": rng.choice([12, 25, 1000]),
                       "archive_size": rng.choice([4, 12, 100]),
                       "num_islands": rng.choice([2, 3, 5])}
-            database = original.new(mended, **limits)
+            database = original.new(repaired, **limits)
             programs = random_programs(rng, 20, list(range(limits["num_islands"])), 0.0)
             names = {program["code"]: program["number"] for program in programs}
             expected, told = [], []
@@ -255,12 +255,12 @@ def compare_populations(original, options):
             if at is None:
                 continue
             differing_runs += 1
-            if mended and differing_runs <= options.show:
+            if repaired and differing_runs <= options.show:
                 for field in expected[at]:
                     if expected[at][field] != answer[at][field]:
                         print(f"run {i}, step {at}, {limits}: {field}: original "
                               f"{expected[at][field]}\n  here {answer[at][field]}")
-        print(f"populations, {'with programs once in the archive' if mended else 'as it is'}: "
+        print(f"populations, {'with programs once in the archive' if repaired else 'as it is'}: "
               f"{runs} runs of 20 programs ({steps} steps), {differing_runs} differ")
     return differing_runs
 

@@ -36,7 +36,7 @@ v1::Sources Program(const std::string& text) {
 Proposer PlainProposer() {
   Proposer proposer;
   proposer.code_prompt = [](const PromptFacts&, const CodePromptContext& context) {
-    constexpr const char* kKinds[] = {"spec", "base", "debug", "improve", "mend"};
+    constexpr const char* kKinds[] = {"spec", "base", "debug", "improve", "repair"};
     Prompt prompt;
     prompt.user =
         absl::StrCat("code ", context.node.node_id(), " ", context.attempt, " ",

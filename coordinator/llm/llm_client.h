@@ -79,7 +79,7 @@ struct LlmReply {
   absl::Duration pause = absl::ZeroDuration();
 };
 
-// True for failures that any further call to the same model would meet too, until a person mends
+// True for failures that any further call to the same model would meet too, until a person repairs
 // something: a wrong key, an unknown model, no credit.
 inline bool IsTerminalLlmError(absl::StatusCode code) {
   return code == absl::StatusCode::kUnauthenticated ||

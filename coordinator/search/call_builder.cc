@@ -87,8 +87,8 @@ AskModel CallBuilder::Revise(const v1::SearchState& state, const v1::CycleState&
 
 const v1::ScreenedProgram* CallBuilder::JudgedProgram(const v1::SearchState& state,
                                                       const v1::CycleState& cycle) const {
-  const std::string& mends = cycle.mends_candidate_id();
-  if (!mends.empty() && cycle.last().candidate_id() == mends) return nullptr;
+  const std::string& repairs = cycle.repairs_candidate_id();
+  if (!repairs.empty() && cycle.last().candidate_id() == repairs) return nullptr;
   const auto parent = state.solutions().find(cycle.base_candidate_id());
   const bool has_base = parent != state.solutions().end();
   switch (NextPromptKind(cycle.progress(), has_base, HasProgram(cycle.last()))) {
@@ -132,8 +132,8 @@ AskModel CallBuilder::Code(const v1::SearchState& state, const v1::CycleState& c
   } else if (has_base) {
     context.base = Shown(parent->second);
   }
-  const std::string& mends = cycle.mends_candidate_id();
-  if (!mends.empty() && cycle.last().candidate_id() == mends) {
+  const std::string& repairs = cycle.repairs_candidate_id();
+  if (!repairs.empty() && cycle.last().candidate_id() == repairs) {
     context.kind = CodePromptKind::kRepair;
   }
   if (context.kind == CodePromptKind::kDebug || context.kind == CodePromptKind::kImprove ||

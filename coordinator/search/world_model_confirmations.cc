@@ -50,15 +50,15 @@ v1::Node RepairOfSeed(const v1::WorldModel& model, const std::string& task, int 
       "else.");
   action->set_rationale("Inserted because the given program was refused.");
   action->set_difficulty(2);
-  return UnderRoot(model, "mend_seed", task, round, kRepairScore, std::move(node));
+  return UnderRoot(model, "repair_seed", task, round, kRepairScore, std::move(node));
 }
 
 }  // namespace
 
 bool WorldModelStrategy::WasJustRefused(const v1::CycleState& cycle) {
-  return !cycle.mends_candidate_id().empty() && cycle.lessons_size() > 0 &&
+  return !cycle.repairs_candidate_id().empty() && cycle.lessons_size() > 0 &&
          absl::StartsWith(cycle.lessons(cycle.lessons_size() - 1),
-                          RefusalBeginning(cycle.mends_candidate_id()));
+                          RefusalBeginning(cycle.repairs_candidate_id()));
 }
 
 StepOutput WorldModelStrategy::OnConfirmed(const Confirmation& confirmation) {
@@ -125,7 +125,7 @@ void WorldModelStrategy::Withdraw(const std::string& candidate_id,
                  out);
     event->set_node_id(node_id);
     event->set_candidate_id(candidate_id);
-    if (!closed) (*state_.mutable_to_mend())[node_id] = program;
+    if (!closed) (*state_.mutable_to_repair())[node_id] = program;
   }
 
   for (v1::CycleState& cycle : *state_.mutable_cycles()) {
@@ -148,9 +148,9 @@ void WorldModelStrategy::Withdraw(const std::string& candidate_id,
       cycle.mutable_progress()->set_not_better(0);
       cycle.mutable_progress()->set_below_base(0);
       *cycle.mutable_last() = program;
-      cycle.set_mends_candidate_id(candidate_id);
+      cycle.set_repairs_candidate_id(candidate_id);
       cycle.add_lessons(lesson);
-      (*state_.mutable_to_mend())[cycle.node_id()] = program;
+      (*state_.mutable_to_repair())[cycle.node_id()] = program;
       CountRefusal(model, cycle.node_id(), kMaxRefusals);
     } else if (cycle.last().candidate_id() == candidate_id) {
       cycle.mutable_last()->set_passed(false);
@@ -171,7 +171,7 @@ void WorldModelStrategy::InsertRepairOfSeed(StepOutput* out) {
   const std::string node_id = node->node_id();
   const std::string refusal = RefusalLine(*log().ConfirmationOf(seed_id));
   AddLesson(model, node_id, absl::StrCat("the given program was ", refusal));
-  (*state_.mutable_to_mend())[node_id] = state_.log().seed();
+  (*state_.mutable_to_repair())[node_id] = state_.log().seed();
   AddEvent(v1::RunEvent::NODE_INSERTED, absl::StrCat("the given program was ", refusal), out)
       ->set_node_id(node_id);
 }
@@ -195,7 +195,7 @@ const v1::Node* WorldModelStrategy::NodeToRepair() const {
   double best = 0;
   // Sorted by id, so that the order of a hash map decides nothing.
   std::vector<std::string> ids;
-  for (const auto& [node_id, program] : state_.to_mend()) ids.push_back(node_id);
+  for (const auto& [node_id, program] : state_.to_repair()) ids.push_back(node_id);
   std::sort(ids.begin(), ids.end());
   for (const std::string& node_id : ids) {
     const v1::Node* node = FindNode(state_.world_model(), node_id);
@@ -205,7 +205,7 @@ const v1::Node* WorldModelStrategy::NodeToRepair() const {
         std::find(in_flight.begin(), in_flight.end(), node_id) != in_flight.end()) {
       continue;
     }
-    const double score = state_.to_mend().at(node_id).score();
+    const double score = state_.to_repair().at(node_id).score();
     if (chosen != nullptr && score <= best) continue;
     chosen = node;
     best = score;
@@ -214,9 +214,9 @@ const v1::Node* WorldModelStrategy::NodeToRepair() const {
 }
 
 void WorldModelStrategy::BeginRepair(v1::CycleState* cycle) {
-  const auto program = state_.to_mend().find(cycle->node_id());
-  if (program == state_.to_mend().end()) return;
-  cycle->set_mends_candidate_id(program->second.candidate_id());
+  const auto program = state_.to_repair().find(cycle->node_id());
+  if (program == state_.to_repair().end()) return;
+  cycle->set_repairs_candidate_id(program->second.candidate_id());
   *cycle->mutable_last() = program->second;
 }
 

@@ -22,7 +22,7 @@ constexpr int kAttemptsToBeDominated = 2;
 bool WorldModelStrategy::IsDominated(const v1::CycleState& cycle) const {
   const v1::CycleProgress& progress = cycle.progress();
   if (settings_.dominated_ratio <= 0 || progress.attempts() < kAttemptsToBeDominated ||
-      !progress.has_best() || !cycle.mends_candidate_id().empty()) {
+      !progress.has_best() || !cycle.repairs_candidate_id().empty()) {
     return false;
   }
   // Not best_screened: a program that was refused must not end the cycles of honest ones.
@@ -106,7 +106,7 @@ void WorldModelStrategy::EndCycle(v1::CycleState* cycle, StepOutput* out) {
     const v1::ScreenedProgram& best = cycle->best();
     CHECK_OK(AttachSolution(model, node_id, SolutionOf(best, cycle->base_candidate_id())));
     KeepSolution(best);
-    state_.mutable_to_mend()->erase(node_id);
+    state_.mutable_to_repair()->erase(node_id);
     if (const v1::ConfirmedProgram* confirmed = log().ConfirmationOf(best.candidate_id());
         confirmed != nullptr && confirmed->has_speedup()) {
       NoteConfirmedSpeedup(model, best.candidate_id(), confirmed->speedup());

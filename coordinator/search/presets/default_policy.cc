@@ -80,7 +80,7 @@ std::string DefaultPolicy::NoteTooHard(const SearchSettings& settings, const v1:
   v1::WorldModel* model = state->mutable_world_model();
   const bool closed = RecordTooHard(model, cycle.node_id(), settings.too_hard_decay,
                                     settings.too_hard_limit, cycle.round());
-  if (closed) state->mutable_to_mend()->erase(cycle.node_id());
+  if (closed) state->mutable_to_repair()->erase(cycle.node_id());
   return absl::StrFormat("; score lowered to %.2f%s",
                          FindNode(*model, cycle.node_id())->action().score(),
                          closed ? "; closed" : "");

@@ -80,7 +80,7 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   RunnerLink::BatchReply reply =
       link_.RunBatch(request, std::min(limits.deadline, batch_deadline), meanwhile);
   const absl::Time done = clock_.SteadyNow();
-  if (reply.ending.passed()) buffers_->Glance(calls, &rng_);
+  if (reply.ending.passed()) buffers_->RememberPlaces(calls, &rng_);
   batch.ending = std::move(reply.ending);
   if (batch.ending.outcome == v1::OUTCOME_TIMEOUT && limits.deadline < batch_deadline) {
     batch.ending.message = "the whole job took longer than limits.total_time";
@@ -107,7 +107,7 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   if (batch.ending.passed() && mode != Mode::kReference) {
     // Until it is stopped, a thread that is in the kernel, or that keeps others from stopping,
     // could finish what the clock no longer counts.
-    if (const auto output = buffers_->ChangedSinceGlance()) {
+    if (const auto output = buffers_->ChangedSinceRemembered()) {
       batch.ending = {v1::OUTCOME_CHEAT,
                       absl::StrCat("output '", *output,
                                    "' changed after the calls had returned: a call may not leave "

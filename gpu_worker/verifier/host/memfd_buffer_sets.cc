@@ -149,13 +149,13 @@ std::optional<std::string> MemfdBufferSets::FirstWritten(const std::vector<Fille
   return std::nullopt;
 }
 
-void MemfdBufferSets::Glance(const std::vector<FilledSet>& calls, Rng* rng) {
+void MemfdBufferSets::RememberPlaces(const std::vector<FilledSet>& calls, Rng* rng) {
   const auto& tensors = workload_->tensors();
   const auto inputs = static_cast<size_t>(workload_->inputs());
   const auto outputs = static_cast<int64_t>((tensors.size() - inputs) * calls.size());
   const int64_t places =
       std::clamp(kPlacesOfBatch / std::max<int64_t>(1, outputs), kLeastPlaces, kMostPlaces);
-  glance_.clear();
+  remembered_.clear();
   // The latest call first, as in Collect.
   for (size_t i = calls.size(); i-- > 0;) {
     for (size_t t = inputs; t < tensors.size(); ++t) {
@@ -164,17 +164,17 @@ void MemfdBufferSets::Glance(const std::vector<FilledSet>& calls, Rng* rng) {
       for (int64_t k = 0; k < places; ++k) {
         const std::byte* const place =
             memory + rng->NextBelow(static_cast<uint64_t>(tensors[t].bytes));
-        glance_.push_back({t, place, *static_cast<const volatile std::byte*>(place)});
+        remembered_.push_back({t, place, *static_cast<const volatile std::byte*>(place)});
       }
     }
   }
 }
 
-std::optional<std::string> MemfdBufferSets::ChangedSinceGlance() const {
-  const auto changed = std::find_if(glance_.begin(), glance_.end(), [](const Seen& seen) {
+std::optional<std::string> MemfdBufferSets::ChangedSinceRemembered() const {
+  const auto changed = std::find_if(remembered_.begin(), remembered_.end(), [](const Seen& seen) {
     return *static_cast<const volatile std::byte*>(seen.place) != seen.value;
   });
-  if (changed == glance_.end()) return std::nullopt;
+  if (changed == remembered_.end()) return std::nullopt;
   return workload_->tensors()[changed->tensor].name;
 }
 

@@ -41,8 +41,8 @@ class MemfdBufferSets final : public BufferSets {
                                     uint64_t poison_salt) override;
   std::optional<std::string> FirstWritten(const std::vector<FilledSet>& calls,
                                           uint64_t poison_salt) override;
-  void Glance(const std::vector<FilledSet>& calls, Rng* rng) override;
-  std::optional<std::string> ChangedSinceGlance() const override;
+  void RememberPlaces(const std::vector<FilledSet>& calls, Rng* rng) override;
+  std::optional<std::string> ChangedSinceRemembered() const override;
   void Wipe(const std::vector<FilledSet>& calls) override;
   std::optional<std::string> ChangedInput(const FilledSet& call) const override;
   std::vector<TensorComparison> Compare(int set, const SavedOutputs& oracle) const override;
@@ -72,13 +72,13 @@ class MemfdBufferSets final : public BufferSets {
   const uint64_t guard_word_;
   std::vector<Buffer> buffers_;
   int64_t bytes_ = 0;
-  // A place in an output, and its value at the last Glance.
+  // A place in an output, and its value at the last RememberPlaces.
   struct Seen {
     size_t tensor;
     const std::byte* place;
     std::byte value;
   };
-  std::vector<Seen> glance_;
+  std::vector<Seen> remembered_;
 };
 
 }  // namespace ksearch

@@ -108,11 +108,11 @@ class BufferSets {
   virtual std::optional<std::string> FirstWritten(const std::vector<FilledSet>& calls,
                                                   uint64_t poison_salt) = 0;
   // To be called right after the calls, before Collect: remembers the values at some places of
-  // their outputs, chosen by `rng`. ChangedSinceGlance then names the first output whose value at
+  // their outputs, chosen by `rng`. ChangedSinceRemembered then names the first output whose value at
   // such a place has changed, because something is still writing to it. For memory that Collect
   // does not copy; otherwise both do nothing.
-  virtual void Glance(const std::vector<FilledSet>&, Rng*) {}
-  virtual std::optional<std::string> ChangedSinceGlance() const { return std::nullopt; }
+  virtual void RememberPlaces(const std::vector<FilledSet>&, Rng*) {}
+  virtual std::optional<std::string> ChangedSinceRemembered() const { return std::nullopt; }
   // Overwrites the outputs of these calls, so that no other runner finds them. Compare and Save
   // must not be used for them afterwards.
   virtual void Wipe(const std::vector<FilledSet>& calls) = 0;

@@ -34,7 +34,7 @@ std::string Reply(const AskModel& ask) {
                         "x' node { title: '", node, "x' difficulty: 2 score: 0.95 } } }");
   }
   if (ask.role == "world_model") return "";
-  if (absl::StartsWith(ask.user, "kind=mend")) return absl::StrCat(node, " mended score=1.9");
+  if (absl::StartsWith(ask.user, "kind=repair")) return absl::StrCat(node, " repaired score=1.9");
   if (ask.labels.purpose == "action") return absl::StrCat(node, " first score=2");
   return absl::StrCat(node, " call ", ask.call_number, " fail");
 }
@@ -83,14 +83,14 @@ TEST(ConfirmationStrategyTest, ARefusedSolutionIsMendedBeforeAnythingIsBuiltOnIt
   ASSERT_TRUE(driver.Step());
   ASSERT_NE(FindNode(driver.tree(), "ax"), nullptr);
   const std::string& asked = driver.asked.back().user;
-  EXPECT_THAT(asked, HasSubstr("kind=mend node=a "));
+  EXPECT_THAT(asked, HasSubstr("kind=repair node=a "));
   EXPECT_THAT(asked, HasSubstr("current=[a first score=2]"));
   EXPECT_THAT(asked, HasSubstr("confirmation=refused:a race in k, at kernel.cu:42"));
   EXPECT_EQ(driver.asked.back().labels.purpose, "debug");
 
   ASSERT_TRUE(StepUntilAsked(&driver, "base", "ax"));
-  EXPECT_THAT(driver.asked.back().user, HasSubstr("base=[a mended score=1.9]"));
-  EXPECT_THAT(driver.state().to_mend(), IsEmpty());
+  EXPECT_THAT(driver.asked.back().user, HasSubstr("base=[a repaired score=1.9]"));
+  EXPECT_THAT(driver.state().to_repair(), IsEmpty());
   EXPECT_TRUE(CheckInvariants(driver.tree()).ok());
 }
 
@@ -103,10 +103,10 @@ TEST(ConfirmationStrategyTest, AProgramRefusedDuringItsCycleIsNoLongerItsBest) {
   driver.Step();  // the reply to the pending question; it fails its screening
   driver.Step();
   EXPECT_THAT(driver.asked.back().user,
-              AllOf(HasSubstr("kind=mend node=a "), HasSubstr("current=[a first score=2]"),
+              AllOf(HasSubstr("kind=repair node=a "), HasSubstr("current=[a first score=2]"),
                     HasSubstr("confirmation=refused:wrote outside"), HasSubstr("lessons=2")));
   driver.Run();
-  EXPECT_EQ(FindNode(driver.tree(), "a")->solution().candidate_id(), IdOf("a mended score=1.9"));
+  EXPECT_EQ(FindNode(driver.tree(), "a")->solution().candidate_id(), IdOf("a repaired score=1.9"));
 }
 
 TEST(ConfirmationStrategyTest, TheNextPromptOfTheCycleAsksForTheMend) {
@@ -119,7 +119,7 @@ TEST(ConfirmationStrategyTest, TheNextPromptOfTheCycleAsksForTheMend) {
   driver.fault = [](const AskModel&) { return absl::UnavailableError("lost"); };
   driver.Step();
   EXPECT_THAT(driver.asked.back().user,
-              AllOf(HasSubstr("kind=mend node=a "), HasSubstr("confirmation=refused:a race")));
+              AllOf(HasSubstr("kind=repair node=a "), HasSubstr("confirmation=refused:a race")));
 }
 
 TEST(ConfirmationStrategyTest, ACycleOnARefusedBaseGoesBackToASoundOne) {
@@ -130,17 +130,17 @@ TEST(ConfirmationStrategyTest, ACycleOnARefusedBaseGoesBackToASoundOne) {
   driver.Confirm(IdOf("ax first score=2"), v1::OUTCOME_INCORRECT, "a race");
   EXPECT_EQ(driver.state().cycles(0).base_candidate_id(), IdOf("a first score=2"));
   EXPECT_THAT(driver.state().cycles(0).lessons(0), HasSubstr("has not inherited it"));
-  EXPECT_EQ(driver.state().to_mend().count("ax"), 1u);
+  EXPECT_EQ(driver.state().to_repair().count("ax"), 1u);
 }
 
 TEST(ConfirmationStrategyTest, TheSameProgramAgainIsRefusedAtOnce) {
   SearchDriver driver(LearningContext(8), [](const AskModel& ask) {
-    return absl::StartsWith(ask.user, "kind=mend") ? std::string("a first score=2") : Reply(ask);
+    return absl::StartsWith(ask.user, "kind=repair") ? std::string("a first score=2") : Reply(ask);
   });
   driver.Start();
   ASSERT_TRUE(StepUntilAsked(&driver, "refine", "a"));
   driver.Confirm(IdOf("a first score=2"), v1::OUTCOME_INCORRECT, "a race");
-  ASSERT_TRUE(StepUntilAsked(&driver, "mend", "a"));
+  ASSERT_TRUE(StepUntilAsked(&driver, "repair", "a"));
   driver.Step();
   EXPECT_FALSE(IsSolved(*FindNode(driver.tree(), "a")));
   const v1::RunEvent* note = nullptr;
@@ -152,10 +152,10 @@ TEST(ConfirmationStrategyTest, TheSameProgramAgainIsRefusedAtOnce) {
 }
 
 TEST(ConfirmationStrategyTest, ANodeWhoseMendsDoNotHoldIsClosed) {
-  int mends = 0;
+  int repairs = 0;
   SearchDriver driver(LearningContext(40), [&](const AskModel& ask) {
-    return absl::StartsWith(ask.user, "kind=mend")
-               ? absl::StrCat(ask.labels.node_id, " mend ", ++mends, " score=2")
+    return absl::StartsWith(ask.user, "kind=repair")
+               ? absl::StrCat(ask.labels.node_id, " repair ", ++repairs, " score=2")
                : Reply(ask);
   });
   driver.confirm = [](const v1::Sources& sources) {
@@ -182,12 +182,12 @@ TEST(ConfirmationStrategyTest, ARefusedSeedIsMendedInANodeOfItsOwn) {
     ASSERT_TRUE(StepUntilAsked(&driver, "init", ""));
     if (!before_the_tree) driver.Step();
     driver.Confirm(IdOf("seed score=3"), v1::OUTCOME_INCORRECT, "a race");
-    ASSERT_TRUE(StepUntilAsked(&driver, "mend", "mend_seed")) << before_the_tree;
+    ASSERT_TRUE(StepUntilAsked(&driver, "repair", "repair_seed")) << before_the_tree;
     EXPECT_THAT(driver.asked.back().user,
                 AllOf(HasSubstr("base=[none]"), HasSubstr("current=[seed score=3]")));
     EXPECT_FALSE(IsSolved(RootOf(driver.tree())));
     driver.Run();
-    EXPECT_TRUE(IsSolved(*FindNode(driver.tree(), "mend_seed")));
+    EXPECT_TRUE(IsSolved(*FindNode(driver.tree(), "repair_seed")));
   }
 }
 

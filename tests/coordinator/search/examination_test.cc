@@ -42,7 +42,7 @@ std::string Reply(const AskModel& ask) {
                         "x' node { title: 'x' difficulty: 2 score: 0.95 } } }");
   }
   if (ask.role == "world_model") return "";
-  if (absl::StartsWith(ask.user, "kind=mend")) return absl::StrCat(node, " mended score=1.9");
+  if (absl::StartsWith(ask.user, "kind=repair")) return absl::StrCat(node, " repaired score=1.9");
   if (ask.labels.purpose == "action") return absl::StrCat(node, " racy score=2");
   if (ask.labels.attempt == 3) return absl::StrCat(node, " slower score=1.5");
   return absl::StrCat(node, " call ", ask.call_number, " score=", 3 + 0.1 * ask.labels.attempt);
@@ -86,7 +86,7 @@ TEST(ExaminationTest, ARefusedProgramIsMendedBeforeAnythingElseIsAsked) {
   ASSERT_TRUE(driver.Step());
   ASSERT_EQ(driver.asked.size(), asked + 1);
   EXPECT_THAT(driver.asked.back().user,
-              AllOf(HasSubstr("kind=mend node=a "), HasSubstr("current=[a racy score=2]"),
+              AllOf(HasSubstr("kind=repair node=a "), HasSubstr("current=[a racy score=2]"),
                     HasSubstr("confirmation=refused:a race in k, at kernel.cu:42")));
   EXPECT_FALSE(driver.state().cycles(0).progress().has_best());
   EXPECT_EQ(FindNode(driver.tree(), "a")->refusals(), 1);
@@ -143,7 +143,7 @@ TEST(ExaminationTest, AToolsWordAloneRefusesNothingAndIsTold) {
   driver.Start();
   driver.Run();
   EXPECT_NE(FindCall(driver, "kind=improve node=a "), nullptr);
-  EXPECT_EQ(FindCall(driver, "kind=mend"), nullptr);
+  EXPECT_EQ(FindCall(driver, "kind=repair"), nullptr);
 }
 
 TEST(ExaminationTest, AWorkerWithoutAToolIsNotAskedAgain) {
@@ -171,7 +171,7 @@ TEST(ExaminationTest, LostWorkersSayNothing) {
   driver.Start();
   driver.Run();
   EXPECT_THAT(driver.examined, SizeIs(2)) << "the next new best is tried again";
-  EXPECT_EQ(FindCall(driver, "kind=mend"), nullptr);
+  EXPECT_EQ(FindCall(driver, "kind=repair"), nullptr);
 }
 
 TEST(ExaminationTest, ANodeWhoseMendsDoNotHoldIsClosed) {

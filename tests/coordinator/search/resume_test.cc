@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, bool restart,
-                                    size_t* profiles, size_t* mends, size_t* examinations) {
+                                    size_t* profiles, size_t* repairs, size_t* examinations) {
   SearchContext context = TestContext(paper, 25, parallel);
   // One third of the searches profile as on a GPU, one third throughout.
   context.task.set_device(seed % 3 == 1 ? v1::DEVICE_CLASS_CUDA : v1::DEVICE_CLASS_CPU);
@@ -47,30 +47,31 @@ std::vector<std::string> Transcript(bool paper, int parallel, uint64_t seed, boo
   driver.Run();
   *examinations += driver.examined.size();
   *profiles += driver.profiled.size();
-  for (const AskModel& ask : driver.asked) *mends += ask.user.rfind("kind=mend", 0) == 0 ? 1 : 0;
+  for (const AskModel& ask : driver.asked)
+    *repairs += ask.user.rfind("kind=repair", 0) == 0 ? 1 : 0;
   return driver.transcript;
 }
 
 TEST(ResumeTest, ARestartBeforeEveryEventChangesNothing) {
   size_t steps = 0;
   size_t profiles = 0;
-  size_t mends = 0;
+  size_t repairs = 0;
   size_t examinations = 0;
   for (const bool paper : {false, true}) {
     for (const int parallel : {1, 4}) {
       for (uint64_t seed = 1; seed <= 8; ++seed) {
         SCOPED_TRACE(absl::StrCat("paper ", paper, " parallel ", parallel, " seed ", seed));
         const auto undisturbed =
-            Transcript(paper, parallel, seed, false, &profiles, &mends, &examinations);
+            Transcript(paper, parallel, seed, false, &profiles, &repairs, &examinations);
         steps += undisturbed.size();
         EXPECT_EQ(undisturbed,
-                  Transcript(paper, parallel, seed, true, &profiles, &mends, &examinations));
+                  Transcript(paper, parallel, seed, true, &profiles, &repairs, &examinations));
       }
     }
   }
   EXPECT_GT(steps, 1000u);
   EXPECT_GT(profiles, 50u);
-  EXPECT_GT(mends, 10u);
+  EXPECT_GT(repairs, 10u);
   EXPECT_GT(examinations, 10u);
 }
 

@@ -86,7 +86,7 @@ JudgeProposer FakeJudge() {
 Proposer FakeProposer() {
   Proposer proposer;
   proposer.code_prompt = [](const PromptFacts&, const CodePromptContext& context) {
-    constexpr const char* kKinds[] = {"spec", "base", "debug", "improve", "mend"};
+    constexpr const char* kKinds[] = {"spec", "base", "debug", "improve", "repair"};
     Prompt prompt;
     prompt.user = absl::StrCat(
         "kind=", kKinds[static_cast<int>(context.kind)], " node=", context.node.node_id(),

@@ -254,12 +254,12 @@ TEST(KeepValidEditTest, UpdatesAndInsertionsWithoutFaultAreKept) {
   EXPECT_THAT(ChildrenOf(model, "b"), IsEmpty());
   EXPECT_TRUE(CheckInvariants(model).ok());
 
-  // Sent again as a whole, mended: what is there is not inserted twice.
-  v1::EditScript mended = script;
-  mended.mutable_ops(1)->mutable_update()->set_node_id("c");
-  mended.mutable_ops(3)->mutable_insert()->mutable_node()->set_score(0.7);
-  mended.mutable_ops()->DeleteSubrange(4, 3);
-  EXPECT_TRUE(ApplyEdits(mended, options, &model).applied);
+  // Sent again as a whole, repaired: what is there is not inserted twice.
+  v1::EditScript repaired = script;
+  repaired.mutable_ops(1)->mutable_update()->set_node_id("c");
+  repaired.mutable_ops(3)->mutable_insert()->mutable_node()->set_score(0.7);
+  repaired.mutable_ops()->DeleteSubrange(4, 3);
+  EXPECT_TRUE(ApplyEdits(repaired, options, &model).applied);
   EXPECT_THAT(ChildrenOf(model, "a"), SizeIs(3));
 }
 

@@ -66,25 +66,25 @@ TEST_F(MemfdBufferSetsTest, MapNamesEverySlot) {
   EXPECT_EQ(request.buffers(5).set(), 1);
 }
 
-TEST_F(MemfdBufferSetsTest, AGlanceSeesWhatIsWrittenLater) {
+TEST_F(MemfdBufferSetsTest, RememberedPlacesShowWhatIsWrittenLater) {
   const std::vector<MapPacket> packets = buffers_->Map(2);
   EXPECT_TRUE(packets[0].files);
   const std::vector<FilledSet> calls = {{0, 1}, {1, 2}};
   Rng rng(3);
   buffers_->Prepare(calls, 11);
-  EXPECT_EQ(buffers_->ChangedSinceGlance(), std::nullopt);
-  buffers_->Glance(calls, &rng);
-  EXPECT_EQ(buffers_->ChangedSinceGlance(), std::nullopt);
+  EXPECT_EQ(buffers_->ChangedSinceRemembered(), std::nullopt);
+  buffers_->RememberPlaces(calls, &rng);
+  EXPECT_EQ(buffers_->ChangedSinceRemembered(), std::nullopt);
   // A tenth of the output of one call, by the runner.
   const Mapping late(packets[0], 5);
   const auto bytes = static_cast<size_t>(packets[0].request.buffers(5).tensor_bytes());
   std::memset(late.tensor() + bytes / 2, 1, bytes / 10);
-  EXPECT_THAT(buffers_->ChangedSinceGlance(), Optional(HasSubstr("c")));
-  // What was there at the next glance is no change; inputs are not looked at.
-  buffers_->Glance(calls, &rng);
+  EXPECT_THAT(buffers_->ChangedSinceRemembered(), Optional(HasSubstr("c")));
+  // What was there when places are next remembered is no change; inputs are not looked at.
+  buffers_->RememberPlaces(calls, &rng);
   const Mapping input(packets[0], 0);
   input.floats()[0] += 1;
-  EXPECT_EQ(buffers_->ChangedSinceGlance(), std::nullopt);
+  EXPECT_EQ(buffers_->ChangedSinceRemembered(), std::nullopt);
 }
 
 TEST_F(MemfdBufferSetsTest, ManySetsTakeSeveralPackets) {
