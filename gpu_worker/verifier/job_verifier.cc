@@ -400,7 +400,7 @@ absl::Status JobVerifier::CheckHidden(RunnerLink& link, Job* job) {
   std::unique_ptr<RunnerLink> ungated;
   for (const AnsweredHiddenCase& hidden : job->hidden) {
     Report("hidden", done++, job->hidden.size());
-    const bool like_timed = IsAmongOthers(bench_, hidden);
+    const bool like_timed = IsLikeTimed(bench_, hidden);
     Ending ending;
     if (like_timed && ungated == nullptr) {
       ASSIGN_OR_RETURN(ungated, bench_.starter().Start(*job->candidate,

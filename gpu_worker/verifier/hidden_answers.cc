@@ -1,0 +1,207 @@
+#include "gpu_worker/verifier/hidden_answers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "common/log.h"
+#include "common/rng.h"
+#include "common/status_macros.h"
+#include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/tensors/hidden_cases.h"
+
+namespace ksearch {
+namespace {
+
+// As float or bfloat16 about 3156, no sensible integer: what is added up of it shows.
+constexpr int kHiddenWorkspaceFill = 0x45;
+
+using CasePtr = std::shared_ptr<const WorkloadCase>;
+
+std::vector<double> SquaresOf(const WorkloadCase& workload, const SavedOutputs& outputs) {
+  std::vector<double> squares;
+  for (const TensorComparison& compared : outputs.CompareWith(workload, outputs)) {
+    squares.push_back(compared.oracle_squares);
+  }
+  return squares;
+}
+
+// The largest share of elements of an output in which the two differ by more than is tolerated.
+double AffectedShare(const WorkloadCase& workload, const SavedOutputs& without,
+                     const SavedOutputs& with) {
+  const std::vector<TensorComparison> compared = without.CompareWith(workload, with);
+  double share = 0;
+  for (size_t i = 0; i < compared.size(); ++i) {
+    const TensorArgument& tensor = workload.tensors()[static_cast<size_t>(workload.inputs()) + i];
+    if (tensor.elements == 0) continue;
+    share = std::max(share,
+                     static_cast<double>(compared[i].wrong) / static_cast<double>(tensor.elements));
+  }
+  return share;
+}
+
+// `without`: of a sparse case, the answer to the same inputs without their unusual places.
+v1::Tolerance ToleranceFor(const WorkloadCase& workload, const SavedOutputs& usual,
+                           const SavedOutputs& hidden, const SavedOutputs* without) {
+  const std::vector<double> before = SquaresOf(workload, usual);
+  const std::vector<double> now = SquaresOf(workload, hidden);
+  double growth = 1;
+  bool all_zero = false;
+  for (size_t i = 0; i < now.size(); ++i) {
+    all_zero = all_zero || now[i] == 0;
+    if (before[i] > 0) growth = std::max(growth, std::sqrt(now[i] / before[i]));
+  }
+  v1::Tolerance tolerance = HiddenTolerance(workload.tolerance(), growth, all_zero);
+  if (without == nullptr) return tolerance;
+  return SparseTolerance(workload.tolerance(), growth, all_zero,
+                         AffectedShare(*workload.WithTolerance(tolerance), *without, hidden));
+}
+
+// The same without the few places.
+v1::Workload WithoutIslands(v1::Workload workload) {
+  for (v1::InputRecipe& recipe : *workload.mutable_inputs()) {
+    if (recipe.has_random()) recipe.mutable_random()->clear_islands();
+  }
+  return workload;
+}
+
+const v1::Workload* Find(const v1::Task& task, const std::string& uuid) {
+  for (const v1::Workload& workload : task.workloads()) {
+    if (workload.uuid() == uuid) return &workload;
+  }
+  return nullptr;
+}
+
+// The smallest and another one.
+std::vector<size_t> Chosen(const std::vector<CasePtr>& cases, Rng* rng) {
+  size_t smallest = 0;
+  for (size_t i = 1; i < cases.size(); ++i) {
+    if (cases[i]->footprint_bytes() < cases[smallest]->footprint_bytes()) smallest = i;
+  }
+  std::vector<size_t> chosen = {smallest};
+  if (cases.size() > 1) {
+    const size_t other = rng->NextBelow(cases.size() - 1);
+    chosen.push_back(other < smallest ? other : other + 1);
+  }
+  return chosen;
+}
+
+// Has the reference answer hidden cases.
+class HiddenCaseAnswerer {
+ public:
+  HiddenCaseAnswerer(Bench& bench, const v1::Task& task, const std::string& task_sha256,
+                     const ProgramImage& reference)
+      : bench_(bench), task_(task), task_sha256_(task_sha256), reference_(reference) {}
+
+  // How often the reference has to run for `hidden`.
+  static int Runs(const HiddenCase& hidden) {
+    return 1 + (hidden.sparse ? 1 : 0) + (hidden.guessed ? 1 : 0);
+  }
+
+  // Whether an earlier answer showed that inputs of this kind are none that the task allows.
+  bool IsWrongGuess(const HiddenCase& hidden) const {
+    return hidden.guessed && bench_.WasWrongGuess(GuessName(hidden));
+  }
+
+  // `usual`, the case of the job, and the reference's answer to it. FailedPrecondition or
+  // ResourceExhausted: there is no answer with numbers.
+  absl::StatusOr<AnsweredHiddenCase> Answer(HiddenCase hidden, const CasePtr& usual,
+                                            const SavedOutputs& usual_outputs) {
+    if (hidden.guessed) RETURN_IF_ERROR(TryGuess(hidden));
+    const Seed seed = Seed::Fresh();
+    ASSIGN_OR_RETURN(Answered with, Ask(hidden.workload, seed));
+    if (hidden.guessed) {
+      ASSIGN_OR_RETURN(const bool overflowed, MayHaveOverflowed(*with.workload, with.outputs()));
+      if (overflowed) return absl::FailedPreconditionError("its integers may have overflowed");
+    }
+    std::optional<Answered> without;
+    if (hidden.sparse) {
+      ASSIGN_OR_RETURN(without, Ask(WithoutIslands(hidden.workload), seed));
+    }
+    AnsweredHiddenCase made;
+    made.name = std::move(hidden.name);
+    made.usual = usual;
+    made.remaps = hidden.remaps;
+    made.workload = with.workload->WithTolerance(
+        ToleranceFor(*with.workload, usual_outputs, with.outputs(),
+                     without.has_value() ? &without->outputs() : nullptr));
+    made.oracles[kHiddenVariant] = std::move(with.entry);
+    return made;
+  }
+
+ private:
+  struct Answered {
+    CasePtr workload;
+    std::shared_ptr<const OracleEntry> entry;
+    const SavedOutputs& outputs() const { return *entry->outputs; }
+  };
+
+  std::string GuessName(const HiddenCase& hidden) const {
+    return absl::StrCat(task_sha256_, "/", hidden.input);
+  }
+
+  absl::StatusOr<Answered> Ask(const v1::Workload& workload, const Seed& seed) {
+    Answered answered;
+    ASSIGN_OR_RETURN(answered.workload, bench_.Case(task_, task_sha256_, workload, seed));
+    absl::StatusOr<OracleEntries> entries =
+        bench_.oracle().Get(reference_, answered.workload, {kHiddenVariant});
+    bench_.oracle().Forget(seed);
+    RETURN_IF_ERROR(entries.status());
+    answered.entry = entries->at(kHiddenVariant);
+    return answered;
+  }
+
+  absl::Status TryGuess(const HiddenCase& hidden) {
+    const absl::Status tried = Ask(hidden.probe, Seed::Fresh()).status();
+    if (absl::IsFailedPrecondition(tried)) bench_.RememberWrongGuess(GuessName(hidden));
+    return tried;
+  }
+
+  Bench& bench_;
+  const v1::Task& task_;
+  const std::string& task_sha256_;
+  const ProgramImage& reference_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
+    Bench& bench, const v1::Task& task, const std::string& task_sha256,
+    const ProgramImage& reference, const std::vector<CasePtr>& cases,
+    const std::vector<OracleEntries>& oracles) {
+  Rng rng(RandomUint64());
+  HiddenCaseAnswerer answerer(bench, task, task_sha256, reference);
+  std::vector<AnsweredHiddenCase> answered;
+  absl::Duration spent;
+  const std::vector<size_t> chosen = Chosen(cases, &rng);
+  answered.push_back({"unwritten workspace", chosen[0], cases[chosen[0]], cases[chosen[0]],
+                      oracles[chosen[0]], kHiddenWorkspaceFill, /*remaps=*/true});
+  for (const size_t index : chosen) {
+    const v1::Workload* const workload = Find(task, cases[index]->uuid());
+    const OracleEntry& usual = *oracles[index].at(0);
+    if (workload == nullptr) continue;
+    // What looks at parts of a row only shows where there are several.
+    const bool largest_too = index != chosen[0];
+    for (const HiddenCase& hidden : HiddenCases(task, *workload, largest_too, &rng)) {
+      if (answerer.IsWrongGuess(hidden)) continue;
+      spent += usual.reference_time * HiddenCaseAnswerer::Runs(hidden);
+      if (spent > kHiddenCaseTime) break;
+      absl::StatusOr<AnsweredHiddenCase> made =
+          answerer.Answer(hidden, cases[index], *usual.outputs);
+      if (absl::IsFailedPrecondition(made.status()) || absl::IsResourceExhausted(made.status())) {
+        LOG(INFO) << "msg=\"hidden case left out\" case=\"" << hidden.name
+                  << "\" workload=" << workload->uuid() << " error=\"" << made.status().message()
+                  << "\"";
+        continue;
+      }
+      RETURN_IF_ERROR(made.status());
+      made->index = index;
+      answered.push_back(*std::move(made));
+    }
+  }
+  return answered;
+}
+
+}  // namespace ksearch
