@@ -33,7 +33,8 @@ Ending RunAmongOthers(const Bench& bench, WorkloadSession& session, int sets,
   const auto draw_calls = [&] {
     return 1 + static_cast<int>(rng.NextBelow(static_cast<uint64_t>(sets)));
   };
-  const double before = std::exp(rng.NextDouble() * std::log(kMostCallsBeforeHidden + 1.0)) - 1;
+  const int most = bench.gpu() != nullptr ? kMostDeviceCallsBeforeHidden : kMostCallsBeforeHidden;
+  const double before = std::exp(rng.NextDouble() * std::log(most + 1.0)) - 1;
   const absl::Time end = bench.clock().SteadyNow() + kCallsBeforeHiddenTime;
   double done = 0;
   while (done + 1 <= before && bench.clock().SteadyNow() < end) {
@@ -65,7 +66,7 @@ absl::StatusOr<Ending> CheckHiddenCase(Bench& bench, RunnerLink& link,
   buffers->SetCase(hidden.workload);
   WorkloadSession session(link, hidden.workload, std::move(buffers), bench.clock(), RandomUint64());
   Ending ending = session.Map(sets, limits, hidden.workspace_fill);
-  if (ending.passed() && like_timed) {
+  if (ending.passed() && hidden.workspace_fill == 0) {
     ending = RunAmongOthers(bench, session, sets, hidden, limits);
   } else if (ending.passed()) {
     ending =
