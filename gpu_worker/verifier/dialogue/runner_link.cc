@@ -107,7 +107,7 @@ uint64_t RunnerLink::NewNonce() { return RandomUint64(); }
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerLink::Start(Sandbox& sandbox, SandboxSpec spec,
                                                               const Clock& clock) {
   ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, Launch(sandbox, std::move(spec), clock));
-  RETURN_IF_ERROR(link->ReceiveHello());
+  RETURN_IF_ERROR(link->AwaitHello());
   return link;
 }
 
@@ -161,7 +161,7 @@ absl::Status RunnerLink::Begin() {
   if (::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     return NotStarted("it has ended");
   }
-  return ReceiveHello();
+  return AwaitHello();
 }
 
 absl::Status RunnerLink::NotStarted(absl::string_view why) {
@@ -457,7 +457,8 @@ void RunnerLink::LearnSender(absl::Time deadline) {
   ::setsockopt(socket_.get(), SOL_SOCKET, SO_PASSCRED, &off, sizeof off);
 }
 
-absl::Status RunnerLink::ReceiveHello() {
+absl::Status RunnerLink::AwaitHello() {
+  if (greeted_) return absl::OkStatus();
   const absl::Time deadline = clock_.SteadyNow() + kStartTimeout;
   if (!ready_) LearnSender(deadline);
   std::string packet;
@@ -477,6 +478,7 @@ absl::Status RunnerLink::ReceiveHello() {
   if (cannot_watch_) return NotStarted("there is no descriptor left to stop it with");
   tight_filter_ = hello.hello().tight_seccomp();
   allow_list_ = hello.hello().allow_list();
+  greeted_ = true;
   return absl::OkStatus();
 }
 

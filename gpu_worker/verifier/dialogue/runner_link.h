@@ -44,12 +44,15 @@ class RunnerLink {
   // added. Non-OK is an error of this machine.
   static absl::StatusOr<std::unique_ptr<RunnerLink>> Start(Sandbox& sandbox, SandboxSpec spec,
                                                            const Clock& clock);
-  // The same in steps, for a runner that is started with --in-advance. Launch does not wait.
+  // The same in steps. Launch does not wait, so several runners can start at the same time.
   // `folder`, which may be null, is kept until the runner has ended.
   static absl::StatusOr<std::unique_ptr<RunnerLink>> Launch(
       Sandbox& sandbox, SandboxSpec spec, const Clock& clock,
       std::shared_ptr<ProgramSlot> folder = nullptr);
-  // Waits for its READY. After that, returns whether it is still alive.
+  // Waits for its HELLO. After that, returns at once.
+  absl::Status AwaitHello();
+  // For a runner that is started with --in-advance: waits for its READY. After that, returns
+  // whether it is still alive.
   absl::Status AwaitReady();
   // After its READY: lets it continue, and waits for its HELLO.
   absl::Status Begin();
@@ -143,7 +146,6 @@ class RunnerLink {
   Ending ReceivePacket(absl::Time deadline, std::string* packet);
   // Peeks at the first packet: the kernel reports its sender, which is the runner's main thread.
   void LearnSender(absl::Time deadline);
-  absl::Status ReceiveHello();
   absl::Status NotStarted(absl::string_view why);
   // How a runner that closed the connection ended.
   Ending DescribeDeath();
@@ -173,6 +175,7 @@ class RunnerLink {
   UniqueFd runner_pidfd_;
   bool cannot_watch_ = false;  // no descriptor was available
   bool ready_ = false;
+  bool greeted_ = false;
   bool paused_ = false;
   // The runner's processor time and turns once all its threads were seen stopped.
   struct WhenStopped {

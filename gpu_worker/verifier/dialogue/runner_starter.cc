@@ -82,10 +82,17 @@ void RunnerStarter::Warm(SandboxSpec* spec) {
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const ProgramImage& program,
                                                                  const v1::Limits& limits) {
+  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, Launch(program, limits));
+  RETURN_IF_ERROR(link->AwaitHello());
+  return link;
+}
+
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Launch(const ProgramImage& program,
+                                                                  const v1::Limits& limits) {
   if (program.is_folder() && InAdvance(program.runner())) {
     return Take(KindOf(*program.runner(), limits), program);
   }
-  return Start(Spec(program, limits, gpu_uuid_));
+  return Launch(Spec(program, limits, gpu_uuid_));
 }
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartOnHost(const ProgramImage& program,
@@ -100,10 +107,16 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartIdle(const v1::L
   return Start(Spec(nullptr, limits, gpu_uuid_));
 }
 
-absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(SandboxSpec spec) {
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Launch(SandboxSpec spec) {
   ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link,
-                   RunnerLink::Start(sandbox_, std::move(spec), clock_));
+                   RunnerLink::Launch(sandbox_, std::move(spec), clock_));
   if (!gpu_uuid_.empty()) link->WaitAwake();
+  return link;
+}
+
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(SandboxSpec spec) {
+  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, Launch(std::move(spec)));
+  RETURN_IF_ERROR(link->AwaitHello());
   return link;
 }
 
@@ -114,7 +127,7 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Take(const RunnerRese
   return link;
 }
 
-absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartUnder(
+absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::LaunchUnder(
     const InstrumentCommand& instrument, int report, const ProgramImage& program,
     const v1::Limits& limits) {
   SandboxSpec spec = Spec(program, limits, gpu_uuid_);
@@ -128,7 +141,7 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartUnder(
   spec.max_processes = std::max(spec.max_processes, kInstrumentProcesses);
   spec.tmp_bytes = std::max(spec.tmp_bytes, kInstrumentTmpBytes);
   spec.inherited_fds.emplace_back(report, kInstrumentReportFd);
-  return RunnerLink::Start(sandbox_, std::move(spec), clock_);
+  return RunnerLink::Launch(sandbox_, std::move(spec), clock_);
 }
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartWarm(const ProgramImage& program,

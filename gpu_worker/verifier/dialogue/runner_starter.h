@@ -45,17 +45,21 @@ class RunnerStarter {
   // machine.
   absl::StatusOr<std::unique_ptr<RunnerLink>> Start(const ProgramImage& program,
                                                     const v1::Limits& limits);
+  // Like Start, but does not wait for the runner's HELLO, so that two runners can start at the same
+  // time. Call RunnerLink::AwaitHello before anything else.
+  absl::StatusOr<std::unique_ptr<RunnerLink>> Launch(const ProgramImage& program,
+                                                     const v1::Limits& limits);
   // Like Start, but on the CPU, whatever the device.
   absl::StatusOr<std::unique_ptr<RunnerLink>> StartOnHost(const ProgramImage& program,
                                                           const v1::Limits& limits);
   // A ksearch-runner that will not load anything.
   absl::StatusOr<std::unique_ptr<RunnerLink>> StartIdle(const v1::Limits& limits);
 
-  // Like Start, but under an instrument and without the tight filter, with which instruments do not
-  // work. `report`, an open file, is passed as kInstrumentReport.
-  absl::StatusOr<std::unique_ptr<RunnerLink>> StartUnder(const InstrumentCommand& instrument,
-                                                         int report, const ProgramImage& program,
-                                                         const v1::Limits& limits);
+  // Like Launch, but under an instrument and without the tight filter, with which instruments do
+  // not work. `report`, an open file, is passed as kInstrumentReportFd.
+  absl::StatusOr<std::unique_ptr<RunnerLink>> LaunchUnder(const InstrumentCommand& instrument,
+                                                          int report, const ProgramImage& program,
+                                                          const v1::Limits& limits);
 
   // Like Start, for the program's warm stage (warm/warm_stage.h): without the tight filter, with
   // what compilers need, and with the writable subfolder `compiled` in the program's folder. The
@@ -100,6 +104,7 @@ class RunnerStarter {
   RunnerReserve::Kind KindOf(const v1::RunnerCommand& runner, const v1::Limits& limits) const;
   // Turns the specification of a program's runner into that of its warm stage.
   static void Warm(SandboxSpec* spec);
+  absl::StatusOr<std::unique_ptr<RunnerLink>> Launch(SandboxSpec spec);
   absl::StatusOr<std::unique_ptr<RunnerLink>> Start(SandboxSpec spec);
   absl::StatusOr<std::unique_ptr<RunnerLink>> Take(const RunnerReserve::Kind& kind,
                                                    const ProgramImage& program);

@@ -104,8 +104,9 @@ absl::StatusOr<v1::Profile> ProfileCandidate(Bench& bench, const Instrument& pro
   InstrumentedRun run;
   // An unknown metric must not prevent measuring the others.
   for (int tries = 0; tries < kTries; ++tries) {
-    ASSIGN_OR_RETURN(run, RunInstrumented(bench, command, candidate, workload, /*calls=*/2, limits,
-                                          start + kProfileTime, kMaxReportBytes));
+    ASSIGN_OR_RETURN(InstrumentedRunner runner,
+                     InstrumentedRunner::Launch(bench, command, candidate, limits));
+    ASSIGN_OR_RETURN(run, runner.Run(workload, /*calls=*/2, start + kProfileTime, kMaxReportBytes));
     const std::string unknown = UnknownMetric(run.report);
     if (unknown.empty() || bench.clock().SteadyNow() > start + kProfileTime / 2 ||
         !RemoveMetric(unknown, &command)) {

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/digest.h"
 #include "common/status_macros.h"
-#include "common/unique_fd.h"
 #include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/harness_constants.h"
 
@@ -55,31 +54,37 @@ Ending MakeCalls(Bench& bench, RunnerLink& link, const ProgramImage& candidate, 
 
 }  // namespace
 
-absl::StatusOr<InstrumentedRun> RunInstrumented(Bench& bench, const InstrumentCommand& instrument,
-                                                const ProgramImage& candidate,
-                                                const std::shared_ptr<const WorkloadCase>& workload,
-                                                int calls, const v1::Limits& limits,
-                                                absl::Time deadline, int64_t max_report_bytes) {
-  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
-                   bench.Buffers(workload, calls, "instrumented"));
-  const UniqueFd report(::memfd_create("ksearch-report", MFD_CLOEXEC));
+absl::StatusOr<InstrumentedRunner> InstrumentedRunner::Launch(Bench& bench,
+                                                              const InstrumentCommand& instrument,
+                                                              const ProgramImage& candidate,
+                                                              const v1::Limits& limits) {
+  UniqueFd report(::memfd_create("ksearch-report", MFD_CLOEXEC));
   if (!report.ok()) return ErrnoStatus(errno, "memfd_create for a report");
+  auto link = bench.starter().LaunchUnder(instrument, report.get(), candidate, limits);
+  return InstrumentedRunner(bench, candidate, std::move(report), std::move(link));
+}
+
+absl::StatusOr<InstrumentedRun> InstrumentedRunner::Run(
+    const std::shared_ptr<const WorkloadCase>& workload, int calls, absl::Time deadline,
+    int64_t max_report_bytes) {
+  ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers,
+                   bench_->Buffers(workload, calls, "instrumented"));
   InstrumentedRun run;
-  absl::StatusOr<std::unique_ptr<RunnerLink>> link =
-      bench.starter().StartUnder(instrument, report.get(), candidate, limits);
-  if (!link.ok()) {
-    run.trouble = CleanText(absl::string_view(link.status().message()), kMaxMessageBytes);
-    run.report = ReadWhole(report.get(), max_report_bytes);
+  const absl::Status started = link_.ok() ? (*link_)->AwaitHello() : link_.status();
+  if (!started.ok()) {
+    run.trouble = CleanText(absl::string_view(started.message()), kMaxMessageBytes);
+    run.report = ReadWhole(report_.get(), max_report_bytes);
     return run;
   }
-  const Ending ending = MakeCalls(bench, **link, candidate, *buffers, calls, deadline);
+  RunnerLink& link = **link_;
+  const Ending ending = MakeCalls(*bench_, link, *candidate_, *buffers, calls, deadline);
   if (!ending.passed()) run.trouble = ending.message;
-  if (!(*link)->End(std::max(deadline, bench.clock().SteadyNow() + kReportTime)) &&
+  if (!link.End(std::max(deadline, bench_->clock().SteadyNow() + kReportTime)) &&
       run.trouble.empty()) {
     run.trouble = "it did not come to its end in time";
   }
-  run.output = (*link)->EndAndReadOutput(kOutputBytes);
-  run.report = ReadWhole(report.get(), max_report_bytes);
+  run.output = link.EndAndReadOutput(kOutputBytes);
+  run.report = ReadWhole(report_.get(), max_report_bytes);
   return run;
 }
 

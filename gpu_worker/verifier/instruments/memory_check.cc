@@ -64,15 +64,23 @@ absl::StatusOr<MemoryCheck> CheckMemory(Bench& bench, const Instrument& sanitize
   const absl::Time deadline = start + (cheap ? kCheapSanitizerTime : kSanitizerTime);
   MemoryCheck check;
   std::vector<std::string> notes;
+  // Starting takes most of the time, so all start side by side.
+  std::vector<std::pair<const Tool*, InstrumentedRunner>> runners;
   for (const Tool& tool : kTools) {
     if (cheap && !tool.cheap) continue;
+    ASSIGN_OR_RETURN(InstrumentedRunner runner,
+                     InstrumentedRunner::Launch(bench, SanitizerCommand(sanitizer, tool.name),
+                                                candidate, limits));
+    runners.emplace_back(&tool, std::move(runner));
+  }
+  for (auto& [each, runner] : runners) {
+    const Tool& tool = *each;
     const absl::Time tool_start = clock.SteadyNow();
     const absl::Time tool_deadline = std::min(deadline, tool_start + kSanitizerToolTime);
     if (tool_start >= deadline || !check.ending.passed()) break;
     ASSIGN_OR_RETURN(const InstrumentedRun run,
-                     RunInstrumented(bench, SanitizerCommand(sanitizer, tool.name), candidate,
-                                     workload, tool.calls, limits, tool_deadline,
-                                     static_cast<int64_t>(kMaxSanitizerReportBytes)));
+                     runner.Run(workload, tool.calls, tool_deadline,
+                                static_cast<int64_t>(kMaxSanitizerReportBytes)));
     SanitizerLog log = ReadSanitizerReport(tool.name, run.report);
     LOG(INFO) << "msg=\"compute-sanitizer\" tool=" << tool.name << " workload=" << workload->uuid()
               << " findings=" << log.findings.size() << " complete=" << log.complete

@@ -44,8 +44,10 @@ bool IsWrong(v1::Outcome outcome) {
          outcome == v1::OUTCOME_INPUT_MODIFIED;
 }
 
-absl::StatusOr<Calls> MakeCalls(Bench& bench, const ProgramImage& program, const WitnessCase& at,
-                                int count, const v1::Limits& limits, absl::Time deadline) {
+// `link`: a runner that was launched for the program; it has ended afterwards.
+absl::StatusOr<Calls> MakeCalls(Bench& bench, std::unique_ptr<RunnerLink> link,
+                                const ProgramImage& program, const WitnessCase& at, int count,
+                                absl::Time deadline) {
   const Clock& clock = bench.clock();
   Calls calls;
   if (clock.SteadyNow() >= deadline) {
@@ -53,7 +55,7 @@ absl::StatusOr<Calls> MakeCalls(Bench& bench, const ProgramImage& program, const
     return calls;
   }
   ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> buffers, bench.Buffers(at.workload, 1, "gate"));
-  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, bench.starter().Start(program, limits));
+  RETURN_IF_ERROR(link->AwaitHello());
   WorkloadSession session(*link, at.workload, std::move(buffers), clock, RandomUint64());
   const WorkloadSession::Limits times = {kWitnessTime, deadline};
   Ending ending = link->Load(program, std::min(deadline, clock.SteadyNow() + program.load_time()));
@@ -108,9 +110,13 @@ bool Mentions(const v1::Sources& sources, const char* word) {
 absl::StatusOr<int> CrashesAgain(Bench& bench, const ProgramImage& plain,
                                  const ProgramImage& delayed, const WitnessCase& at, int count,
                                  const v1::Limits& limits, absl::Time deadline) {
-  ASSIGN_OR_RETURN(const Calls again, MakeCalls(bench, delayed, at, count, limits, deadline));
+  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> first, bench.starter().Launch(delayed, limits));
+  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> second, bench.starter().Launch(plain, limits));
+  ASSIGN_OR_RETURN(const Calls again,
+                   MakeCalls(bench, std::move(first), delayed, at, count, deadline));
   if (!again.crashed) return 1;
-  ASSIGN_OR_RETURN(const Calls without, MakeCalls(bench, plain, at, count, limits, deadline));
+  ASSIGN_OR_RETURN(const Calls without,
+                   MakeCalls(bench, std::move(second), plain, at, count, deadline));
   return without.made == count ? 2 : 1;
 }
 
@@ -142,14 +148,23 @@ absl::StatusOr<SecondWitness> AskSecondWitness(Bench& bench, const v1::VerifierR
   std::string crash;     // a crash that was repeated
   const bool gives_up = MentionsTraps(request.job().candidate());
   const int delayed_calls = kWitnessCalls / static_cast<int>(cases.size());
+  // Starting takes most of the time, so all start side by side.
+  struct Runners {
+    std::unique_ptr<RunnerLink> plain, delayed;
+  };
+  std::vector<Runners> runners(cases.size());
+  for (Runners& one : runners) {
+    ASSIGN_OR_RETURN(one.plain, bench.starter().Launch(candidate, limits));
+    ASSIGN_OR_RETURN(one.delayed, bench.starter().Launch(slowed, limits));
+  }
   for (size_t i = 0; i < cases.size(); ++i) {
     const absl::Duration share =
         (deadline - bench.clock().SteadyNow()) / static_cast<double>(cases.size() - i);
     const absl::Time until = bench.clock().SteadyNow() + share;
-    ASSIGN_OR_RETURN(const Calls plain,
-                     MakeCalls(bench, candidate, cases[i], kWitnessPlainCalls, limits, until));
-    ASSIGN_OR_RETURN(const Calls delayed,
-                     MakeCalls(bench, slowed, cases[i], delayed_calls, limits, until));
+    ASSIGN_OR_RETURN(const Calls plain, MakeCalls(bench, std::move(runners[i].plain), candidate,
+                                                  cases[i], kWitnessPlainCalls, until));
+    ASSIGN_OR_RETURN(const Calls delayed, MakeCalls(bench, std::move(runners[i].delayed), slowed,
+                                                    cases[i], delayed_calls, until));
     if (delayed.crashed && plain.trouble.empty()) {
       int crashed = 1;
       if (!gives_up) {

@@ -64,16 +64,21 @@ bool HasPartLaunch(const std::vector<LaunchBlocks>& workloads) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::StartSide(
-    const ProgramImage& program, bool is_candidate, Ending* ending) {
+absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::LaunchSide(
+    const ProgramImage& program, bool is_candidate) {
   auto side = std::make_unique<ConfirmationSide>();
   side->is_candidate = is_candidate;
-  ASSIGN_OR_RETURN(side->link, bench_.starter().Start(
+  ASSIGN_OR_RETURN(side->link, bench_.starter().Launch(
                                    program, is_candidate ? candidate_limits_ : rival_limits_));
+  return side;
+}
+
+absl::StatusOr<Ending> Confirmation::LoadSide(ConfirmationSide* side, const ProgramImage& program) {
+  RETURN_IF_ERROR(side->link->AwaitHello());
   const absl::Time latest = bench_.clock().SteadyNow() + program.load_time();
   // A rival that the job's deadline cuts off would look as if it had failed.
-  *ending = side->link->Load(program, is_candidate ? std::min(limits_.deadline, latest) : latest);
-  return side;
+  return side->link->Load(program,
+                          side->is_candidate ? std::min(limits_.deadline, latest) : latest);
 }
 
 absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const ConfirmationCase& one,
@@ -111,9 +116,8 @@ absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const Confirma
 
 absl::StatusOr<Ending> Confirmation::RunAlone(const ProgramImage& program,
                                               const ConfirmationCase& one) {
-  Ending ending;
-  ASSIGN_OR_RETURN(const std::unique_ptr<ConfirmationSide> side,
-                   StartSide(program, false, &ending));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ConfirmationSide> side, LaunchSide(program, false));
+  ASSIGN_OR_RETURN(Ending ending, LoadSide(side.get(), program));
   if (!ending.passed()) return ending;
   ASSIGN_OR_RETURN(ending, Open(side.get(), one, 0, /*late_inputs=*/false, /*hidden=*/nullptr));
   return ending.passed() ? timer_->RunAlone(side.get(), one) : ending;
@@ -186,22 +190,29 @@ absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
   // Both at the same time, where they are slow to start.
   bench_.starter().Foresee(candidate, candidate_limits_);
   bench_.starter().Foresee(rival, rival_limits_);
-  // Who starts first changes from launch to launch, as does who begins.
-  std::unique_ptr<ConfirmationSide> a, b;
+  // Who starts first changes from launch to launch, as does who begins. Both start side by side: on
+  // a GPU that is most of what a launch takes beside measuring.
+  const absl::Time start = bench_.clock().SteadyNow();
+  LaunchSides sides;
   for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {
-    ASSIGN_OR_RETURN((is_candidate ? b : a),
-                     StartSide(is_candidate ? candidate : rival, is_candidate, &tried.ending));
+    ASSIGN_OR_RETURN(sides.Of(is_candidate),
+                     LaunchSide(is_candidate ? candidate : rival, is_candidate));
+  }
+  for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {
+    ASSIGN_OR_RETURN(tried.ending,
+                     LoadSide(sides.Of(is_candidate).get(), is_candidate ? candidate : rival));
     if (tried.ending.passed()) continue;
     // Both loaded a moment ago, alone: no fault of this machine.
     tried.ended_by_candidate = is_candidate;
     return tried;
   }
   bench_.starter().Settle();
+  const absl::Time started = bench_.clock().SteadyNow();
   for (const size_t i : order) {
     CaseBlocks blocks;
     blocks.index = i;
-    ASSIGN_OR_RETURN(SideEnding ended,
-                     RunCase(launch, cases[i], a.get(), b.get(), &tried.start_again, &blocks));
+    ASSIGN_OR_RETURN(SideEnding ended, RunCase(launch, cases[i], sides.Of(false).get(),
+                                               sides.Of(true).get(), &tried.start_again, &blocks));
     if (tried.start_again) return tried;
     if (!ended.passed()) {
       tried.ending = std::move(ended.ending);
@@ -212,6 +223,10 @@ absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
     tried.cases.push_back(std::move(blocks));
     if (decides(tried.cases.back())) break;
   }
+  const absl::Time timed = bench_.clock().SteadyNow();
+  sides.End();
+  LOG(INFO) << "msg=\"launch over\" launch=" << launch << " starting=" << started - start
+            << " timing=" << timed - started << " ending=" << bench_.clock().SteadyNow() - timed;
   tried.disturbance = timer_->EndLaunch();
   if (!tried.disturbance.empty()) {
     LOG(WARNING) << "msg=\"the device is kept busy\" launch=" << launch << " " << tried.disturbance;

@@ -42,6 +42,28 @@ struct ConfirmationSide {
   absl::Duration least_round_trip = absl::InfiniteDuration();
 };
 
+// The two sides of a launch. Both are killed before either is waited for.
+class LaunchSides {
+ public:
+  LaunchSides() = default;
+  ~LaunchSides() { End(); }
+  LaunchSides(const LaunchSides&) = delete;
+  LaunchSides& operator=(const LaunchSides&) = delete;
+
+  std::unique_ptr<ConfirmationSide>& Of(bool candidate) { return sides_[candidate ? 1 : 0]; }
+
+  // Returns when both have ended.
+  void End() {
+    for (const auto& side : sides_) {
+      if (side != nullptr) side->link->Kill();
+    }
+    for (auto& side : sides_) side.reset();
+  }
+
+ private:
+  std::unique_ptr<ConfirmationSide> sides_[2];  // rival, candidate
+};
+
 // How a call, or a block of calls, of either side ended.
 struct SideEnding {
   Ending ending;
