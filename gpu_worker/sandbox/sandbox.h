@@ -1,11 +1,13 @@
 #ifndef KSEARCH_GPU_WORKER_SANDBOX_SANDBOX_H_
 #define KSEARCH_GPU_WORKER_SANDBOX_SANDBOX_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,12 @@ namespace ksearch {
 // The limit of processor time for a program whose time is limited by the clock besides: its threads
 // may keep this many cores busy all the time.
 inline constexpr int kCpuTimePerWallTime = 128;
+
+// Threads count. A program may have a pool with a thread for each processor, and a library in it
+// one of its own, on machines with hundreds of them.
+inline int DefaultMaxProcesses() {
+  return std::max(64, 4 * static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 // What to start and what it may touch. Everything not named is out of reach.
 struct SandboxSpec {
@@ -45,7 +53,7 @@ struct SandboxSpec {
   int64_t file_bytes = int64_t{256} << 20;
   int64_t tmp_bytes = int64_t{256} << 20;     // /tmp and /dev/shm, each
   int64_t output_bytes = int64_t{256} << 10;  // stdout + stderr kept; more is read and dropped
-  int max_processes = 64;
+  int max_processes = DefaultMaxProcesses();
   int max_open_files = 256;
   bool operator==(const SandboxSpec&) const = default;
 };

@@ -15,10 +15,10 @@ use_suite() {  # use_suite <kind> <path> [fields of SuiteConfig]
     cores=$(nproc)
     # Describing and building need only processors. Each torch process has threads for many of them.
     slots=$((5 * suite_gpus + cores / 4))
-    sed -i -e '/^slots:/d' -e 's/max_processes: 64 /max_processes: 512 /' "$KSEARCH_WORKER_CONFIG"
+    sed -i -e '/^slots:/d' -e 's/^sandbox {$/&\n  max_processes: 512/' "$KSEARCH_WORKER_CONFIG"
     echo "slots: $slots" >>"$KSEARCH_WORKER_CONFIG"
     grep -q 'max_processes: 512' "$KSEARCH_WORKER_CONFIG" ||
-      { echo "the worker's configuration has no line max_processes" >&2; return 1; }
+      { echo "the worker's configuration has no message sandbox" >&2; return 1; }
   fi
   cat >"$cluster/coordinator.textproto" <<CONFIG
 listen_address: "127.0.0.1:0"
