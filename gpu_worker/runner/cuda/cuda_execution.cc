@@ -19,6 +19,10 @@ namespace {
 constexpr int kUnusedStamp = Separators::kMaxStamps - 1;
 constexpr size_t kMaxCalls = Separators::kMaxStamps / 2 - 1;
 
+// Evaluators of suites call on the default stream, which is torch's current one there. A program that
+// uses it by itself then does not have to wait for another stream.
+const CUstream kSuiteStream = CU_STREAM_LEGACY;
+
 // The candidate can write to the stamps' memory, so they may contain anything.
 uint64_t Between(uint64_t begin, uint64_t end) { return end > begin ? end - begin : 0; }
 
@@ -235,7 +239,7 @@ CudaExecution::Failure CudaExecution::PrepareCall(const v1::BatchRequest::Prepar
   if (flushed_bytes_ > 0) {
     Failure failure =
         Check(api().cuMemsetD8Async(flushed_.get(), 0, static_cast<size_t>(flushed_bytes_),
-                                    stream_.get()),
+                                    kSuiteStream),
               "writing other memory before a call");
     if (failure.failed) return failure;
   }
@@ -246,7 +250,7 @@ CudaExecution::Failure CudaExecution::PrepareCall(const v1::BatchRequest::Prepar
     for (size_t i = 0; i < from.size() && i < to.size(); ++i) {
       const auto bytes = static_cast<size_t>(std::min(from[i].bytes, to[i].bytes));
       const Failure failure =
-          Check(api().cuMemcpyDtoDAsync(to[i].address, from[i].address, bytes, stream_.get()),
+          Check(api().cuMemcpyDtoDAsync(to[i].address, from[i].address, bytes, kSuiteStream),
                 "copying inputs before a call");
       if (failure.failed) return failure;
     }
@@ -260,9 +264,9 @@ CudaExecution::Failure CudaExecution::CallBetweenEvents(int set, bool repeated, 
   called_since_map_ = true;
   Failure recorded;
   const int returned =
-      program.TimedCall(set, arguments_.data(), stream_.get(), repeated, [&](bool ends) {
+      program.TimedCall(set, arguments_.data(), kSuiteStream, repeated, [&](bool ends) {
         const CUevent event = ends ? end_.get() : begin_.get();
-        Failure failure = Check(api().cuEventRecord(event, stream_.get()), "an event");
+        Failure failure = Check(api().cuEventRecord(event, kSuiteStream), "an event");
         if (!recorded.failed) recorded = std::move(failure);
       });
   if (returned != 0) return {true, true, returned, "the call", program.Raised()};

@@ -76,6 +76,8 @@ SETUP = ctypes.PYFUNCTYPE(
     ctypes.c_int32,
     ctypes.POINTER(ctypes.c_uint64),
 )
+# CU_STREAM_LEGACY of cuda.h, which names the default stream.
+LEGACY_STREAM = 1
 CALL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_void_p)
 TIMED = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32)
 RETURNS = ctypes.PYFUNCTYPE(ctypes.c_int)
@@ -178,7 +180,7 @@ class Gpu:
 
     def __init__(self, torch):
         self._cuda = torch.cuda
-        self._stream = None
+        self._streams = {LEGACY_STREAM: torch.cuda.default_stream()}
         torch.cuda.init()
         # Holds what calls allocate while they are recorded: replays write there for as long as this
         # process lives, so nothing else may ever lie in it.
@@ -186,10 +188,10 @@ class Gpu:
 
     def run(self, call, stream):
         """One call, with its work on `stream`, a CUstream."""
-        if self._stream is None:
-            self._stream = self._cuda.ExternalStream(stream, device=0)
+        if stream not in self._streams:
+            self._streams[stream] = self._cuda.ExternalStream(stream, device=0)
         # Set every time: the last call may have left another stream.
-        self._cuda.set_stream(self._stream)
+        self._cuda.set_stream(self._streams[stream])
         with self._recording():
             call()
 

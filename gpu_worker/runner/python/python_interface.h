@@ -48,8 +48,7 @@ struct KsearchPythonCallbacks {
   // Nothing of it may be kept.
   int (*setup)(const KsearchPythonArgument* arguments, int32_t count, int32_t sets,
                const uint64_t* addresses);
-  // `stream`: the CUstream that the call's work goes to, null on processors; the same in every
-  // call.
+  // `stream`: the CUstream that the call's work goes to; null on processors.
   int (*call)(int32_t set, void* stream);
   // Not 0: since `setup` the program returns its outputs; then `copy`, in turns, makes and keeps
   // the results of a call, or copies what is kept to the outputs and drops it.
