@@ -35,15 +35,20 @@ def solutions(dataset, only):
     return found
 
 
-def row(side, solution, workload, **fields):
-    return {"key": f"{side}/{solution}/{workload}", "side": side, "solution": solution, "workload": workload,
+def key(side, solution, workload, turn=0):
+    """`turn`: 0 for the judgment, from 1 on for times that both sides took in turns."""
+    return f"{side}{turn or ''}/{solution}/{workload}"
+
+
+def row(side, turn, solution, workload, **fields):
+    return {"key": key(side, solution, workload, turn), "side": side, "solution": solution, "workload": workload,
             "device": row_files.device_name(), **fields}
 
 
-def judge(definition, name, seconds):
+def judge(definition, name, turn, seconds):
     """Returns the rows of one solution: one for each workload, and one for all ('')."""
     start = time.monotonic()
-    command = [os.environ["KSEARCH"], "eval", "--task", f"flashinfer/{definition}", "--solution", name, "--json",
+    command = [os.environ["KSEARCH"], "eval", "--task", f"flashinfer/{definition}", "--solution", name, "--json", "--repeat",
                *(os.environ.get("KSEARCH_EVAL_OPTIONS", "").split() or AS_UPSTREAM)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
@@ -56,12 +61,12 @@ def judge(definition, name, seconds):
     verdict = next((score["verdict"] for score in result.get("suite_scores", []) if score.get("verdict")),
                    evaluation.outcome(result))
     reason = " ".join([*result.get("message", "").split(), *result.get("suspicions", [])])[:500]
-    rows = [row("ours", name, "", status=verdict, seconds=took, reason=reason)]
+    rows = [row("ours", turn, name, "", status=verdict, seconds=took, reason=reason)]
     for workload in result.get("workloads", []):
         own = workload.get("suite_verdict", {})
         passed = own.get("trials", 0) == own.get("passed", -1) if own else verdict == "PASSED"
         rows.append(row(
-            "ours", name, workload["workload_uuid"],
+            "ours", turn, name, workload["workload_uuid"],
             status="PASSED" if passed else verdict,
             latency_us=workload.get("suite_time", {}).get("mean_us", ""),
             own_median_us=workload.get("candidate", {}).get("median_us", ""),
@@ -69,14 +74,24 @@ def judge(definition, name, seconds):
     return rows
 
 
+def to_judge(side, options, rows):
+    """Those that have no result yet; in a turn, those that passed on both sides."""
+    found = solutions(options.dataset, options.only)
+    if options.turn:
+        found = [one for one in found if all(
+            rows.get(key(each, one[1], ""), {}).get("status", "PASSED") == "PASSED" for each in ("ours", "upstream"))]
+    return [one for one in found if not rows.has_here(key(side, one[1], "", options.turn))]
+
+
 def ours(options, rows, end):
-    todo = [one for one in solutions(options.dataset, options.only) if not rows.has_here(f"ours/{one[1]}/")]
-    jobs = options.jobs or 2 * options.gpus
+    todo = to_judge("ours", options, rows)
+    # In a turn everything is compiled, and nothing else should keep the host busy.
+    jobs = options.jobs or (1 if options.turn else 2) * options.gpus
     say(f"ours: {len(todo)} solutions to judge, {jobs} at once on {options.gpus} GPUs")
 
     def one(definition, name):
         left = end - time.monotonic()
-        found = judge(definition, name, left - 5) if left >= 30 else []
+        found = judge(definition, name, options.turn, left - 5) if left >= 30 else []
         for each in found:
             rows.add(each)
         say(f"  {name:<36} {found[0]['status']:<20} {found[0]['seconds']:6.1f} s  {found[0]['reason'][:120]}"
@@ -91,7 +106,7 @@ def one_process(options, what, definition, name, log, seconds, gpu=None):
     """Runs this file for one solution in a separate process, so that a solution that hangs or breaks a GPU
     does not cost others their results. Returns False if it did not end in time."""
     command = [sys.executable, os.path.abspath(__file__), what, options.dataset, "--rows", options.rows,
-               "--definition", definition, "--name", name]
+               "--turn", str(options.turn), "--definition", definition, "--name", name]
     environment = dict(os.environ)
     if gpu is not None:
         environment["CUDA_VISIBLE_DEVICES"] = str(gpu)
@@ -112,7 +127,7 @@ def one_process(options, what, definition, name, log, seconds, gpu=None):
 
 def build(options, rows, end):
     """Compiles all solutions at once as upstream does, into the folder where its evaluator looks for them."""
-    todo = [one for one in solutions(options.dataset, options.only) if not rows.has_here(f"upstream/{one[1]}/")]
+    todo = to_judge("upstream", options, rows)
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 3)) as pool:
         for _ in pool.map(lambda one: one_process(options, "build-one", *one, sys.stdout, end - time.monotonic()), todo):
             pass
@@ -134,7 +149,7 @@ def build_one(options):
 
 
 def upstream(options, rows, end):
-    todo = [one for one in solutions(options.dataset, options.only) if not rows.has_here(f"upstream/{one[1]}/")]
+    todo = to_judge("upstream", options, rows)
     say(f"upstream: {len(todo)} solutions to judge on {options.gpus} GPUs")
     gpus = queue.Queue()
     for gpu in range(options.gpus):
@@ -152,7 +167,7 @@ def upstream(options, rows, end):
                 log.seek(0)
                 text = log.read()
             took = time.monotonic() - start
-            status = row_files.Rows(options.rows, "key").get(f"upstream/{name}/", {}).get("status")
+            status = row_files.Rows(options.rows, "key").get(key("upstream", name, "", options.turn), {}).get("status")
             said = "" if status else "did not end in time" if not in_time else "ended without a result: "
             if said.endswith(": "):
                 said += re.sub(r"\s+", " ", text[-700:])
@@ -181,12 +196,12 @@ def upstream_one(options, rows):
         evaluation_ = trace.evaluation
         latency = evaluation_.performance.latency_ms * 1000 if evaluation_.performance else ""
         reason = "" if evaluation_.status.value == "PASSED" else (evaluation_.log or "")[-600:]
-        rows.add(row("upstream", name, trace.workload.uuid, status=evaluation_.status.value, latency_us=latency,
+        rows.add(row("upstream", options.turn, name, trace.workload.uuid, status=evaluation_.status.value, latency_us=latency,
                      reason=reason))
     states = {trace.evaluation.status.value for trace in found}
     if states:
         worst = next((state for state in sorted(states) if state != "PASSED"), "PASSED")
-        rows.add(row("upstream", name, "", status=worst, seconds=took))
+        rows.add(row("upstream", options.turn, name, "", status=worst, seconds=took))
 
 
 def report(options, rows):
@@ -195,12 +210,12 @@ def report(options, rows):
     print(f"\nSUMMARY: flashinfer\n{'solution':<36} {'ours':<20} {'upstream':<20} {'workloads':>9} {'ours/upstream':>14} {'least':>6} "
           f"{'most':>6} {'own clock':>10}")
     for _, name in solutions(options.dataset, options.only):
-        mine, theirs = known.get(f"ours/{name}/", {}), known.get(f"upstream/{name}/", {})
+        mine, theirs = known.get(key("ours", name, ""), {}), known.get(key("upstream", name, ""), {})
         ratios, owns = [], []
-        for key, each in known.items():
-            if each["side"] != "ours" or each["solution"] != name or not each["workload"]:
+        for one, each in known.items():
+            if not one.startswith(f"ours/{name}/") or not each["workload"]:
                 continue
-            other = known.get(f"upstream/{name}/{each['workload']}")
+            other = known.get(key("upstream", name, each["workload"]))
             if other is None:
                 continue
             if each["status"] != other["status"]:
@@ -221,9 +236,41 @@ def report(options, rows):
               f"{f'{mean:.3f}' if mean else '-':>14} {f'{min(ratios):.3f}' if ratios else '-':>6} "
               f"{f'{max(ratios):.3f}' if ratios else '-':>6} {f'{own:.3f}' if own else '-':>10}")
     rows.write_csv(row_files.out_path("flashinfer.csv"), FIELDS)
+    report_turns(options, known)
     print("ours/upstream: latency by ksearch's imitation of upstream's clock over that of upstream's evaluator; "
           "own clock: the median by ksearch's own")
     return 1 if differ else 0
+
+
+def report_turns(options, known):
+    """By workload, what both sides said in their turns, and how far each agrees with itself."""
+    turns = sorted({int(found[1]) for found in (re.match(r"ours(\d+)/", each) for each in known) if found})
+    if not turns:
+        return
+    print(f"in turns: medians in us\n{'solution':<36} {'workload':<10} {'ours':>8} {'upstream':>8} {'ratio':>6} "
+          f"{'ours, most/least':>16} {'upstream':>9}")
+    all_ratios, all_spreads = [], {"ours": [], "upstream": []}
+    for _, name in solutions(options.dataset, options.only):
+        for workload in sorted({each["workload"] for each in known.values() if each["solution"] == name} - {""}):
+            times = {side: [each["latency_us"] for turn in turns
+                            if (each := known.get(key(side, name, workload, turn), {})).get("latency_us")]
+                     for side in ("ours", "upstream")}
+            if not all(times.values()):
+                continue
+            medians = {side: statistics.median(each) for side, each in times.items()}
+            spreads = {side: max(each) / min(each) for side, each in times.items()}
+            ratio = medians["ours"] / medians["upstream"]
+            all_ratios.append(ratio)
+            for side, spread in spreads.items():
+                all_spreads[side].append(spread)
+            print(f"{name:<36} {workload[:8]:<10} {medians['ours']:8.1f} {medians['upstream']:8.1f} {ratio:6.3f} "
+                  f"{spreads['ours']:16.3f} {spreads['upstream']:9.3f}")
+    if not all_ratios:
+        return
+    within = sum(abs(math.log(ratio)) <= math.log(1.05) for ratio in all_ratios)
+    print(f"{len(turns)} turns, {len(all_ratios)} pairs: ratio {math.exp(statistics.fmean(map(math.log, all_ratios))):.3f} "
+          f"({min(all_ratios):.3f} to {max(all_ratios):.3f}), {within} within 5 %; most/least of one side, medians: "
+          f"ours {statistics.median(all_spreads['ours']):.3f}, upstream {statistics.median(all_spreads['upstream']):.3f}")
 
 
 def main():
@@ -236,6 +283,7 @@ def main():
     parser.add_argument("--spent", type=float, default=0)
     parser.add_argument("--gpus", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=0)
+    parser.add_argument("--turn", type=int, default=0)
     parser.add_argument("--rows", default=row_files.out_path("flashinfer.jsonl"))
     parser.add_argument("--definition", default="")
     parser.add_argument("--name", default="")

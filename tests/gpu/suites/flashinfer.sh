@@ -3,13 +3,15 @@
 # machine's GPUs, and also with upstream's own evaluator (flashinfer-bench): status and latency of
 # every solution on every workload.
 #   tests/gpu/suites/flashinfer.sh PACK [--side ours|upstream|both] [--workloads N] [--only REGEX]
-#                                  [--seconds N] [--rows FILE] [--jobs N]
+#                                  [--turns N] [--seconds N] [--rows FILE] [--jobs N]
 #     PACK            definitions/, workloads/ and results/ (see flashinfer_dataset.py), and whl/, the wheels
 #                     of flashinfer-bench and of what it needs beside this machine's torch
 #     --side          which evaluator runs (default: both, ours first, which gets 80 % of the time at most);
 #                     without ours, compares with its rows
 #     --workloads N   workloads of each definition (default 6); ksearch holds out every fifth of them
 #     --only REGEX    solutions whose names match
+#     --turns N       with both sides: afterwards, when everything is compiled and nothing else runs, both time
+#                     those that passed on both sides N times more, in turns (default 0)
 #     --seconds N     time limit (default 560)
 #     --rows FILE     file of the results, read and appended to (default: flashinfer.jsonl in $OUT)
 # Each solution compiles for half a minute or more on both sides; upstream compiles all at once, while ksearch
@@ -24,12 +26,13 @@ started=$SECONDS
 [ -d "${1:-}" ] || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" >&2; exit 2; }
 pack=$(cd "$1" && pwd)
 shift
-side=both workloads=6
+side=both workloads=6 turns=0
 options=()
 while [ $# -gt 0 ]; do
   case $1 in
     --side) side=$2; shift ;;
     --workloads) workloads=$2; shift ;;
+    --turns) turns=$2; shift ;;
     *) options+=("$1") ;;
   esac
   shift
@@ -66,13 +69,18 @@ if [ "$side" != upstream ]; then
   start_cluster
   run ours --gpus "$suite_gpus" --share "$share" || status=$?
   show_trouble "$status"
-  end_programs
+  [ "$turns" != 0 ] || end_programs
 fi
 if [ "$side" != ours ]; then
   cluster_up=1
   wait "$builds" || true
   gpus=$(nvidia-smi -L | grep -c '^GPU ')
   upstream upstream --gpus "$gpus" || status=$?
+  # The worker's processes keep their contexts, and are idle while upstream's evaluator runs.
+  for turn in $([ "$side" != both ] || seq "$turns"); do
+    run ours --gpus "$suite_gpus" --turn "$turn" || status=$?
+    upstream upstream --gpus "$gpus" --turn "$turn" || status=$?
+  done
 fi
 run report || status=$?
 exit "$status"
