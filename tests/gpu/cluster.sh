@@ -4,6 +4,7 @@
 #   KSEARCH_WORKER_CONFIG  default: configs/worker_h200.textproto
 #   KSEARCH_COORDINATOR_CONFIG  default: one that only listens on a free port of the loopback
 #   KSEARCH_TASK_DIR       default: configs/tasks
+#   KSEARCH_WORKER_STATE   folder that keeps what workers build; default: they begin with nothing
 #   OUT                    folder for copies of the logs at the end, if set
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cluster_pids=()
@@ -56,7 +57,7 @@ stop_cluster() {
 
 start_worker() {  # start_worker <name>: with a state folder of that name
   "$cluster/bin/ksearch-worker" --config "${KSEARCH_WORKER_CONFIG:-$root/configs/worker_h200.textproto}" \
-    --coordinator "$KSEARCH_COORDINATOR" --state-dir "$cluster/$1" --name "$1" \
+    --coordinator "$KSEARCH_COORDINATOR" --state-dir "${KSEARCH_WORKER_STATE:-$cluster}/$1" --name "$1" \
     >"$cluster/log/$1.log" 2>&1 &
   cluster_pids+=($!)
   wait_for 90 "worker $1" worker_is_ready "$1"
