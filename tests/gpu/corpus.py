@@ -25,6 +25,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -116,11 +117,15 @@ def compilers(count, folder):
     root = os.path.join(here, "..", "..")
     source = os.path.join(root, "tests", "bad_candidates", "cuda", "honest_gemm.cu")
     headers = os.path.join(root, "gpu_worker", "build", "cuda")
+    # As the worker finds it.
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     loop = 'while "$@" >/dev/null 2>&1; do :; done; echo "a compiler beside the programs failed" >&2'
     started = []
     for index in range(count):
-        command = ["nvcc", "-O3", "-arch=sm_90", "-I", headers, "-c", source, "-o",
+        command = [nvcc, "-O3", "-arch=sm_90", "-I", headers, "-c", source, "-o",
                    os.path.join(folder, f"beside-{index}.o")]
+        if index == 0:
+            subprocess.run(command, check=True)
         started.append(subprocess.Popen(["sh", "-c", loop, "sh", *command], start_new_session=True))
     try:
         yield
