@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "common/log.h"
-#include "common/status_macros.h"
 
 namespace ksearch {
 
@@ -27,9 +26,15 @@ ResultSender::~ResultSender() {
 }
 
 absl::Status ResultSender::Add(const v1::RecordResultRequest& request) {
-  RETURN_IF_ERROR(spool_.Put(request));
+  const absl::Status kept = spool_.Put(request);
+  if (absl::IsOutOfRange(kept)) return kept;
+  if (!kept.ok()) {
+    LOG(WARNING) << "msg=\"a result is in memory only until it is acknowledged\" job_id="
+                 << request.result().job_id() << " because=\"" << kept.message() << "\"";
+  }
   held_.Finish(request.lease_id());
   MutexLock lock(&mu_);
+  if (!kept.ok()) unspooled_.insert(request.lease_id());
   pending_.push_back(request);
   changed_.NotifyAll();
   return absl::OkStatus();
@@ -45,15 +50,28 @@ void ResultSender::Loop() {
       request = std::move(pending_.front());
       pending_.pop_front();
     }
-    if (Settle(request, record_(request))) {
+    const bool settled = Settle(request, record_(request));
+    if (!settled) SpoolAgain(request);
+    MutexLock lock(&mu_);
+    if (settled) {
+      unspooled_.erase(request.lease_id());
       retry_.Reset();
       continue;
     }
     // Moved to the back: a result that cannot be sent must not block the others.
-    MutexLock lock(&mu_);
     pending_.push_back(std::move(request));
     if (!closing_) changed_.WaitFor(&mu_, retry_.Next());
   }
+}
+
+void ResultSender::SpoolAgain(const v1::RecordResultRequest& request) {
+  {
+    MutexLock lock(&mu_);
+    if (!unspooled_.contains(request.lease_id())) return;
+  }
+  if (!spool_.Put(request).ok()) return;
+  MutexLock lock(&mu_);
+  unspooled_.erase(request.lease_id());
 }
 
 bool ResultSender::Settle(const v1::RecordResultRequest& request,

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -16,7 +17,9 @@
 namespace ksearch {
 
 // Brings results to the coordinator: each is on disk before it is sent, and sent until it is
-// acknowledged, after restarts of either side too. One thread. Thread-safe.
+// acknowledged, after restarts of either side too. While the disk is full, a result is in memory
+// alone, and lost if the worker ends before it is acknowledged: its job is then tried again. One
+// thread. Thread-safe.
 class ResultSender {
  public:
   // One call of RecordResult.
@@ -31,11 +34,14 @@ class ResultSender {
   ResultSender(const ResultSender&) = delete;
   ResultSender& operator=(const ResultSender&) = delete;
 
-  // Spools the result and marks its lease finished. Non-OK: it could not be written.
+  // Spools the result, if the disk has room, and marks its lease finished. OUT_OF_RANGE: it is too
+  // large to be sent.
   absl::Status Add(const v1::RecordResultRequest& request);
 
  private:
   void Loop();
+  // Spools a result for which there was no room before, if there is room now.
+  void SpoolAgain(const v1::RecordResultRequest& request);
   // True if this result needs no more attention.
   bool Settle(const v1::RecordResultRequest& request,
               const absl::StatusOr<v1::RecordResultReply::Disposition>& answer);
@@ -47,6 +53,7 @@ class ResultSender {
   Mutex mu_;
   CondVar changed_;
   std::deque<v1::RecordResultRequest> pending_ ABSL_GUARDED_BY(mu_);
+  std::set<std::string> unspooled_ ABSL_GUARDED_BY(mu_);  // lease ids of those in memory alone
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };

@@ -74,9 +74,9 @@ std::string ResultSpool::PathOf(const std::string& lease_id) const {
 absl::Status ResultSpool::Put(const v1::RecordResultRequest& request) {
   const std::string body = request.SerializeAsString();
   if (body.size() > kMaxResultBytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the result of job ", request.result().job_id(), " has ", body.size(),
-                     " bytes; at most ", kMaxResultBytes, " are allowed"));
+    return absl::OutOfRangeError(absl::StrCat("the result of job ", request.result().job_id(),
+                                              " has ", body.size(), " bytes; at most ",
+                                              kMaxResultBytes, " are allowed"));
   }
   return WriteFileAtomically(PathOf(request.lease_id()), absl::StrCat(Sha256Hex(body), "\n", body));
 }

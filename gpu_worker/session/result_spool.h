@@ -19,7 +19,8 @@ class ResultSpool {
   // Creates the folder if it is missing and clears remains of unfinished writes.
   static absl::StatusOr<std::unique_ptr<ResultSpool>> Open(const std::string& folder);
 
-  // Durable when it returns OK. RESOURCE_EXHAUSTED: disk full, or larger than a message may be.
+  // Durable when it returns OK. OUT_OF_RANGE: larger than a message may be; other errors are those
+  // of the file system.
   absl::Status Put(const v1::RecordResultRequest& request);
   void Remove(const std::string& lease_id);
   // Keeps a result the coordinator refused, as "<name>.refused", for people to look at.

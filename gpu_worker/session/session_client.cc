@@ -17,6 +17,7 @@
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/session/coordinator_link.h"
+#include "gpu_worker/session/disk_room.h"
 
 namespace ksearch {
 namespace {
@@ -333,8 +334,24 @@ v1::DeviceHealth SessionClient::Health() {
     } else {
       health_.set_healthy(true);
     }
+    CheckDisk();
   }
   return health_;
+}
+
+void SessionClient::CheckDisk() {
+  const std::string full = DiskFullText(options_.state_dir);
+  if (full.empty() != disk_full_.empty()) {
+    if (full.empty()) {
+      LOG(INFO) << "msg=\"there is space on the disk again\" state_dir=" << options_.state_dir;
+    } else {
+      LOG(WARNING) << "msg=\"taking no more jobs\" because=\"" << full << "\"";
+    }
+  }
+  disk_full_ = full;
+  if (full.empty()) return;
+  health_.set_reason(health_.healthy() ? full : absl::StrCat(health_.reason(), "; ", full));
+  health_.set_healthy(false);
 }
 
 bool SessionClient::ReadyToLeave() {

@@ -92,6 +92,8 @@ class SessionClient {
   // Reports on change and at least every report_within, until the stream or the work is over.
   void ReportLoop(SessionStream* stream);
   v1::DeviceHealth Health();
+  // On a full disk, every job would be returned: takes no more until there is space.
+  void CheckDisk();
   // Leaving, and nothing is left that is worth waiting for.
   bool ReadyToLeave();
   void ApplyMessage(const v1::WorkerDown& down);
@@ -120,7 +122,9 @@ class SessionClient {
 
   std::atomic<bool> heard_{false};         // a directive came in the present session
   std::atomic<int64_t> report_within_ns_;  // as the last directive said
-  v1::DeviceHealth health_;                // of the report thread
+  // Used only by the report thread.
+  v1::DeviceHealth health_;
+  std::string disk_full_;  // DiskFullText at the last check
   absl::Time health_sampled_ = absl::InfinitePast();
 
   Mutex mu_;

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "coordinator/store/database.h"
 #include "proto/search_service.pb.h"
 #include "tests/fakes/database_rows.h"
+#include "tests/fakes/small_disk.h"
 #include "tests/integration/local_cluster.h"
 
 namespace ksearch {
@@ -44,37 +44,6 @@ void ExpectSound(const std::string& path) {
   EXPECT_THAT(Rows(path, "PRAGMA integrity_check"), testing::ElementsAre("ok"));
   EXPECT_THAT(Rows(path, "PRAGMA foreign_key_check"), IsEmpty());
 }
-
-// A file system of `bytes`; mounting needs a right that containers often lack.
-class SmallDisk {
- public:
-  SmallDisk(const std::string& path, const std::string& bytes) : path_(path) {
-    std::filesystem::create_directories(path);
-    mounted_ = ::mount("tmpfs", path.c_str(), "tmpfs", 0, ("size=" + bytes).c_str()) == 0;
-  }
-  ~SmallDisk() {
-    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
-  }
-  bool mounted() const { return mounted_; }
-  bool MakeReadOnly() {
-    return ::mount("tmpfs", path_.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr) == 0;
-  }
-  // To the last byte.
-  void Fill() {
-    std::ofstream ballast(path_ + "/ballast", std::ios::binary | std::ios::app);
-    const std::string block(4096, 'b');
-    while (ballast.write(block.data(), 4096).flush()) {
-    }
-  }
-  void Take(size_t bytes) {
-    std::ofstream(path_ + "/ballast", std::ios::binary | std::ios::app) << std::string(bytes, 'b');
-  }
-  void MakeRoom() { std::filesystem::remove(path_ + "/ballast"); }
-
- private:
-  const std::string path_;
-  bool mounted_ = false;
-};
 
 class StoreTest : public testing::Test {
  protected:

@@ -5,6 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/fakes/eventually.h"
+#include "tests/fakes/small_disk.h"
 #include "tests/gpu_worker/session/scratch_folder.h"
 
 namespace ksearch {
@@ -85,6 +86,35 @@ TEST_F(ResultSenderTest, ResultsOfAnEarlierLifeAreListedAndSent) {
   StartSender();
   EXPECT_TRUE(Eventually([&] { return held_.empty(); }));
   EXPECT_EQ(calls("old"), 4);
+}
+
+TEST_F(ResultSenderTest, ResultIsSentAlthoughTheDiskIsFull) {
+  SmallDisk disk(scratch_.path() + "/small", "1m");
+  if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs";
+  spool_ = ResultSpool::Open(disk.path()).value();
+  disk.Fill();
+  Fail(2, absl::UnavailableError("away"));
+  StartSender();
+  ASSERT_TRUE(sender_->Add(Executed("a")).ok());
+  ASSERT_TRUE(Eventually([&] { return held_.empty(); }));
+  EXPECT_EQ(calls("a"), 3);
+  EXPECT_TRUE(spool_->Load().empty());
+}
+
+TEST_F(ResultSenderTest, ResultIsSpooledOnceTheDiskHasRoom) {
+  SmallDisk disk(scratch_.path() + "/small", "1m");
+  if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount a tmpfs";
+  spool_ = ResultSpool::Open(disk.path()).value();
+  disk.Fill();
+  Fail(1 << 30, absl::UnavailableError("away"));
+  StartSender();
+  ASSERT_TRUE(sender_->Add(Executed("a")).ok());
+  ASSERT_TRUE(Eventually([&] { return calls("a") > 2; }));
+  EXPECT_TRUE(spool_->Load().empty());
+  disk.MakeRoom();
+  EXPECT_TRUE(Eventually([&] { return spool_->Load().size() == 1; }));
+  sender_.reset();
+  EXPECT_EQ(ResultSpool::Open(disk.path()).value()->Load().size(), 1u);
 }
 
 TEST_F(ResultSenderTest, UnacknowledgedResultStaysInTheSpool) {

@@ -90,7 +90,7 @@ TEST(ResultSpoolTest, OversizedResultIsRefused) {
   ASSERT_TRUE(spool.ok());
   v1::RecordResultRequest request = Result("a");
   request.mutable_result()->set_message(std::string(9 << 20, 'x'));
-  EXPECT_EQ((*spool)->Put(request).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ((*spool)->Put(request).code(), absl::StatusCode::kOutOfRange);
   EXPECT_TRUE((*spool)->Load().empty());
 }
 
