@@ -111,7 +111,8 @@ std::vector<Finding> ExamineSinks(const v1::ServerFacts& facts) {
     findings.push_back(sink.fault().empty()
                            ? Ok(absl::StrCat(who, "writes to ", sink.folder()))
                            : Fix(absl::StrCat(who, sink.fault()),
-                                 "fix it; the sink tries again by itself and misses nothing"));
+                                 "make its folder writable, with free space; the sink tries again "
+                                 "by itself and loses no events"));
   }
   return findings;
 }

@@ -82,11 +82,14 @@ int ExportCommand(Client* client, const Options& options) {
     const absl::Status status = ErrnoStatus(errno, absl::StrCat("write ", options.cassette));
     context->TryCancel();
     reader->Finish();
+    if (options.cassette == "-") return kExitOther;  // main says so
     return Fail(status);
   }
   const absl::Status read = FromGrpc(reader->Finish());
   if (!read.ok()) return Fail(client->Explain(read));
-  if (const absl::Status status = file.Finish(); !status.ok()) return Fail(status);
+  if (const absl::Status status = file.Finish(); !status.ok()) {
+    return options.cassette == "-" ? kExitOther : Fail(status);
+  }
   if (options.json && options.cassette != "-") {
     PrintJson({{"run_id", run_id}, {"file", options.cassette}});
   }

@@ -30,7 +30,7 @@ absl::StatusOr<std::unique_ptr<ReceivedFile>> ReceivedFile::Create(const std::st
   if (!replace && ::access(path.c_str(), F_OK) == 0) return ExistsError(path);
   const std::string part = absl::StrCat(path, ".part-", RandomHex(6));
   UniqueFd fd(::open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("create ", part));
+  if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("create ", path));
   return std::unique_ptr<ReceivedFile>(new ReceivedFile(path, part, std::move(fd), replace));
 }
 
@@ -41,14 +41,14 @@ absl::Status ReceivedFile::Append(absl::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return ErrnoStatus(errno, absl::StrCat("write ", part_));
+    if (written < 0) return ErrnoStatus(errno, absl::StrCat("write ", path_));
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return absl::OkStatus();
 }
 
 absl::Status ReceivedFile::Finish(const v1::TransferEnd& end) {
-  if (::fsync(fd_.get()) != 0) return ErrnoStatus(errno, absl::StrCat("sync ", part_));
+  if (::fsync(fd_.get()) != 0) return ErrnoStatus(errno, absl::StrCat("sync ", path_));
   fd_.Reset();
   {
     ASSIGN_OR_RETURN(const auto file, MappedFile::Open(part_));

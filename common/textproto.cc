@@ -178,10 +178,11 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes)
 absl::Status WriteFileAtomically(const std::string& path, absl::string_view content, int mode) {
   const std::string temporary = absl::StrCat(path, ".tmp-", RandomHex(6));
   UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-  if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("create ", temporary));
-  absl::Status status = WriteAll(fd.get(), content, temporary);
+  // Messages name the file that the caller knows.
+  if (!fd.ok()) return ErrnoStatus(errno, absl::StrCat("create ", path));
+  absl::Status status = WriteAll(fd.get(), content, path);
   if (status.ok() && ::fsync(fd.get()) != 0) {
-    status = ErrnoStatus(errno, absl::StrCat("fsync ", temporary));
+    status = ErrnoStatus(errno, absl::StrCat("fsync ", path));
   }
   fd.Reset();
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
