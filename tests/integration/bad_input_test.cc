@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "common/unique_fd.h"
 #include "tests/integration/local_cluster.h"
 
@@ -116,6 +117,44 @@ TEST_F(BadInputTest, PortInUseIsSaid) {
   EXPECT_THAT(page.err,
               AllOf(HasSubstr(absl::StrCat("cannot serve the page at ", listen, ": port ")),
                     HasSubstr("is taken. Give another with --dashboard")));
+}
+
+// gRPC by itself would take the socket away from the first one.
+TEST_F(BadInputTest, SocketInUseIsSaidAndTheCoordinatorThereKeepsIt) {
+  const std::string path = cluster_.folder() + "/socket";
+  const std::string tasks = LocalCluster::SourcePath("configs/tasks");
+  cluster_.Start("first", {cluster_.BinaryPath("ksearch-coordinator"), "--listen", "unix:" + path,
+                           "--state-dir", cluster_.folder() + "/first", "--task-dir", tasks});
+  const auto answers = [&] {
+    return RunProgram({cluster_.BinaryPath("ksearch"), "--coordinator", "unix:" + path, "status"})
+               .exit.code == 0;
+  };
+  const absl::Time give_up = absl::Now() + absl::Minutes(1);
+  while (!answers()) {
+    ASSERT_LT(absl::Now(), give_up) << cluster_.Log("first");
+    absl::SleepFor(absl::Milliseconds(100));
+  }
+  const auto start = [&](const std::string& socket) {
+    return Coordinator({"--listen", "unix:" + socket, "--state-dir", cluster_.folder() + "/s"});
+  };
+  ExpectOneLine(
+      start(path), 3,
+      AllOf(HasSubstr("cannot listen on unix:" + path), HasSubstr("a process listens there")));
+  EXPECT_TRUE(answers());
+  // After a crash the next one takes the socket over.
+  cluster_.Kill("first");
+  cluster_.Start("second", {cluster_.BinaryPath("ksearch-coordinator"), "--listen", "unix:" + path,
+                            "--state-dir", cluster_.folder() + "/first", "--task-dir", tasks});
+  while (!answers()) {
+    ASSERT_LT(absl::Now(), give_up) << cluster_.Log("second");
+    absl::SleepFor(absl::Milliseconds(100));
+  }
+  const std::string file = cluster_.folder() + "/file";
+  std::ofstream(file) << "text";
+  ExpectOneLine(start(file), 3, HasSubstr("a file that is not a socket has that name"));
+  ExpectOneLine(start("/not/there/socket"), 3,
+                HasSubstr("write to the folder /not/there/: No such file or directory"));
+  ExpectOneLine(start("/tmp/" + std::string(200, 'x')), 3, HasSubstr("107 characters at most"));
 }
 
 // What a coordinator that was killed leaves behind.

@@ -122,7 +122,8 @@ int Run(const Flags& flags) {
   auto server = HttpServer::Start(
       flags.port, [&endpoint](const EndpointRequest& request) { return endpoint.Answer(request); });
   if (!server.ok()) {
-    std::cerr << server.status().message() << std::endl;
+    std::cerr << "ksearch-model-server: " << server.status().message()
+              << " (--port 0 takes any free port)" << std::endl;
     return kExitUnavailable;
   }
   const std::string port = absl::StrCat((*server)->port());

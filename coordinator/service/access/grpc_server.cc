@@ -4,10 +4,13 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/support/server_interceptor.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -20,6 +23,7 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "common/unique_fd.h"
 
 namespace ksearch {
 namespace {
@@ -162,6 +166,39 @@ absl::Status CannotListen(const v1::CoordinatorConfig& config, absl::string_view
                    ": is another coordinator running there? (listen_address or --listen)"));
 }
 
+// gRPC would take the socket away from a coordinator that listens there, and logs a page of its
+// own about whatever else keeps it from binding.
+absl::Status CheckSocketPath(const v1::CoordinatorConfig& config) {
+  const std::string path(absl::StripPrefix(config.listen_address(), "unix:"));
+  const auto refuse = [&config](absl::string_view why) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot listen on ", config.listen_address(), ": ", why));
+  };
+  sockaddr_un where = {};
+  where.sun_family = AF_UNIX;
+  if (path.size() >= sizeof where.sun_path) {
+    return refuse(absl::StrCat("the path of a socket may have ", sizeof where.sun_path - 1,
+                               " characters at most"));
+  }
+  path.copy(where.sun_path, path.size());
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    return refuse(ErrnoStatus(errno, absl::StrCat("write to the folder ", folder)).message());
+  }
+  struct stat facts;
+  if (::lstat(path.c_str(), &facts) != 0) return absl::OkStatus();
+  if (!S_ISSOCK(facts.st_mode)) {
+    return refuse("a file that is not a socket has that name; remove it, or give another --listen");
+  }
+  const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (probe.ok() &&
+      ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0) {
+    return CannotListen(config, "a process listens there");
+  }
+  return absl::OkStatus();  // left by a process that has ended
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<AccessControl>> MakeAccessControl(
@@ -223,6 +260,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   ApplyServerSettings(&builder);
   for (grpc::Service* service : services) builder.RegisterService(service);
   if (unix_socket) {
+    RETURN_IF_ERROR(CheckSocketPath(config));
     int bound = 0;
     // A process that can open the socket may do anything, so only this account may, from the first
     // moment.
