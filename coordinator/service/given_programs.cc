@@ -59,7 +59,7 @@ absl::Status ReadPrograms(const TaskSuite& tasks, v1::EvaluateRequest* request) 
   return absl::OkStatus();
 }
 
-absl::Status ReadMode(const TaskSuite& tasks, v1::EvaluateRequest* request) {
+absl::Status ReadMode(const TaskSuite& tasks, v1::EvaluateRequest* request, v1::Task* task) {
   if (request->suite_mode().empty()) return absl::OkStatus();
   const v1::MeasurePlan& plan = request->plan();
   const bool screens =
@@ -71,7 +71,7 @@ absl::Status ReadMode(const TaskSuite& tasks, v1::EvaluateRequest* request) {
         "and "
         "what plan says of suites unset");
   }
-  RETURN_IF_ERROR(tasks.SetMode(request->task(), request->suite_mode(), request));
+  RETURN_IF_ERROR(tasks.SetMode(request->task(), request->suite_mode(), request, task));
   request->clear_suite_mode();
   return absl::OkStatus();
 }

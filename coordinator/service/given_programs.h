@@ -14,9 +14,10 @@ namespace ksearch {
 // has C++ or CUDA compiled gets the time that this takes, unless the request says how long.
 absl::Status ReadPrograms(const TaskSuite& tasks, v1::EvaluateRequest* request);
 
-// Where the request names a mode of the suite's evaluator: what it asks for takes its place.
-// INVALID_ARGUMENT: the suite has no such mode, or the request says itself what a mode decides.
-absl::Status ReadMode(const TaskSuite& tasks, v1::EvaluateRequest* request);
+// Where the request names a mode of the suite's evaluator: what it asks for takes its place, and
+// `task` becomes the one that this evaluator sees (TaskSuite::SetMode). INVALID_ARGUMENT: the suite
+// has no such mode, or the request says itself what a mode decides.
+absl::Status ReadMode(const TaskSuite& tasks, v1::EvaluateRequest* request, v1::Task* task);
 
 // The same as ReadPrograms for the seed of a run. Where the request names no language, the run's is
 // the seed's; INVALID_ARGUMENT if it names another one.

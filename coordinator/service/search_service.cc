@@ -287,9 +287,9 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
                                   grpc::ServerWriter<v1::EvaluateReply>* writer) {
   if (asked.kind() == v1::JOB_KIND_DESCRIBE) return Describe(context, asked, writer);
   v1::EvaluateRequest request = asked;
-  ASSIGN_OR_RETURN(const v1::Task task, parts_.tasks->Load(request.task()));
+  ASSIGN_OR_RETURN(v1::Task task, parts_.tasks->Load(request.task()));
   RETURN_IF_ERROR(ReadPrograms(*parts_.tasks, &request));
-  RETURN_IF_ERROR(ReadMode(*parts_.tasks, &request));
+  RETURN_IF_ERROR(ReadMode(*parts_.tasks, &request, &task));
   ASSIGN_OR_RETURN(v1::JobSpec spec, EvaluationJob(task, request));
 
   const Clock& clock = Clock::Real();

@@ -63,10 +63,12 @@ class CompositeSuite final : public TaskSuite {
   }
 
   absl::Status SetMode(const std::string& name, const std::string& mode,
-                       v1::EvaluateRequest* request) const override {
+                       v1::EvaluateRequest* request, v1::Task* task) const override {
     const auto [suite, rest] = Find(name);
-    return suite == nullptr ? unnamed_->SetMode(name, mode, request)
-                            : suite->suite->SetMode(rest, mode, request);
+    if (suite == nullptr) return unnamed_->SetMode(name, mode, request, task);
+    RETURN_IF_ERROR(suite->suite->SetMode(rest, mode, request, task));
+    task->set_name(name);
+    return absl::OkStatus();
   }
 
   std::vector<v1::SuiteScore> Scores(const std::string& name,

@@ -193,7 +193,7 @@ class KernelBenchSuite final : public TaskSuite {
   }
 
   absl::Status SetMode(const std::string& /*name*/, const std::string& mode,
-                       v1::EvaluateRequest* request) const override {
+                       v1::EvaluateRequest* request, v1::Task* /*task*/) const override {
     return SetOnlyMode("KernelBench's evaluator", mode, request);
   }
 

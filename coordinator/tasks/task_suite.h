@@ -58,9 +58,11 @@ class TaskSuite {
                                             name, "' has no place for published solutions"));
   }
   // Makes an evaluation one in a mode of the suite's own evaluator: its kind, its workloads, and
-  // what its plan says of suites. INVALID_ARGUMENT: the task's suite has no such mode.
+  // what its plan says of suites; and `task`, which Load gave, the one that this evaluator makes of
+  // the suite's files, where it reads them otherwise. INVALID_ARGUMENT: the task's suite has no
+  // such mode, or why its evaluator cannot use the problem.
   virtual absl::Status SetMode(const std::string& name, const std::string& /*mode*/,
-                               v1::EvaluateRequest* /*request*/) const {
+                               v1::EvaluateRequest* /*request*/, v1::Task* /*task*/) const {
     return absl::InvalidArgumentError(
         absl::StrCat("suite_mode: task '", name,
                      "' is of no suite with an evaluator of its own: leave --compat out for it"));

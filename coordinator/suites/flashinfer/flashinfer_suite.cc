@@ -205,7 +205,7 @@ class FlashInferSuite final : public TaskSuite {
   }
 
   absl::Status SetMode(const std::string& /*name*/, const std::string& mode,
-                       v1::EvaluateRequest* request) const override {
+                       v1::EvaluateRequest* request, v1::Task* /*task*/) const override {
     return SetOnlyMode("flashinfer-bench", mode, request);
   }
 

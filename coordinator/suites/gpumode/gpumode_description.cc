@@ -319,6 +319,15 @@ absl::StatusOr<GpuModeDescription> ParseGpuModeDescription(absl::string_view jso
   return Parser(name).Parse(parsed, cases);
 }
 
+absl::StatusOr<GpuModeDescription> ParseUpstreamsDescription(absl::string_view json,
+                                                             absl::string_view name, size_t cases) {
+  ASSIGN_OR_RETURN(const LocatedJson parsed, ParseLocatedJson(json, name));
+  const JsonFields fields(name, parsed, "");
+  RETURN_IF_ERROR(fields.CheckObject());
+  ASSIGN_OR_RETURN(const LocatedJson* upstream, fields.Required("upstream", Kind::kObject));
+  return Parser(name).Parse(*upstream, cases);
+}
+
 void FreezeGpuMode(const GpuModeDescription& description, const std::vector<GpuModeCase>& cases,
                    v1::Task* task) {
   v1::Definition* const definition = task->mutable_definition();

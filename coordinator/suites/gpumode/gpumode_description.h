@@ -51,6 +51,11 @@ struct GpuModeDescription {
 absl::StatusOr<GpuModeDescription> ParseGpuModeDescription(absl::string_view json,
                                                            absl::string_view name, size_t cases);
 
+// The same of the problem's cases as upstream's evaluator reads them (upstream_arguments.h); only
+// problems for which that makes a difference have it.
+absl::StatusOr<GpuModeDescription> ParseUpstreamsDescription(absl::string_view json,
+                                                             absl::string_view name, size_t cases);
+
 // A definition and one workload for each case. Extents that differ from case to case are axes,
 // named after the argument of generate_input that they equal; the axis case_number tells a
 // workload's arguments. Tests are held out if there are benchmarks.

@@ -27,6 +27,8 @@ constexpr int64_t kMaxNameBytes = 100;
 constexpr int64_t kMaxTextBytes = 64 << 10;
 // What evaluators that clear the device's cache call.
 constexpr char kClearsCache[] = "clear_l2_cache";
+// In the pattern of those that take lists.
+constexpr char kReadsLists[] = R"(\[[^\]]*\])";
 // Limit for a whole number given as an argument.
 constexpr int64_t kMaxArgument = int64_t{1} << 40;
 // A problem's file may not have this name, which ksearch uses for its own part.
@@ -109,13 +111,12 @@ class Reader {
     return fields.Error("ranking_by", absl::StrCat("'", name, "' is not last, mean or geom"));
   }
 
-  // Whether a file of the suite that need not be there has this text.
-  bool Mentions(const fs::path& source, absl::string_view text) const {
+  // A file of the suite; empty if it is not there.
+  std::string TextOf(const fs::path& source) const {
     std::error_code error;
     const fs::path path = fs::weakly_canonical(source, error);
-    if (error || !LiesBelow(path, root_)) return false;
-    const absl::StatusOr<std::string> content = ReadFile(path.string(), kMaxFileBytes);
-    return content.ok() && absl::StrContains(*content, text);
+    if (error || !LiesBelow(path, root_)) return "";
+    return ReadFile(path.string(), kMaxFileBytes).value_or("");
   }
 
   absl::Status ReadFiles(const JsonFields& fields, GpuModeProblem* problem) {
@@ -126,10 +127,12 @@ class Reader {
       RETURN_IF_ERROR(entry.CheckObject());
       ASSIGN_OR_RETURN(const std::string file, entry.RequiredText("name", kMaxNameBytes));
       ASSIGN_OR_RETURN(const std::string source, entry.RequiredText("source", kMaxNameBytes));
-      // Upstream's own harness is not run; only its way of timing is read.
+      // Upstream's own harness is not run; only its ways of timing and of reading cases are read.
       if (source == kSubmission) continue;
       if (absl::StartsWith(file, "eval")) {
-        problem->clears_cache |= Mentions(folder_ / source, kClearsCache);
+        const std::string evaluator = TextOf(folder_ / source);
+        problem->clears_cache |= absl::StrContains(evaluator, kClearsCache);
+        problem->reads_lists |= absl::StrContains(evaluator, kReadsLists);
         continue;
       }
       if (!IsTaskName(file) || !absl::EndsWith(file, ".py") || file == kOwnFile ||

@@ -32,6 +32,8 @@ struct GpuModeProblem {
   std::vector<GpuModeCase> cases;     // tests, then benchmarks; at least one
   // Its evaluator clears the device's cache before each timed call.
   bool clears_cache = false;
+  // Its evaluator takes lists in brackets, as tuples.
+  bool reads_lists = false;
   GpuModeRanking ranking = GpuModeRanking::kLast;
   // Why some cases were left out, a sentence for each.
   std::vector<std::string> left_out;

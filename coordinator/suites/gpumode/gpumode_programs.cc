@@ -1,5 +1,7 @@
 #include "coordinator/suites/gpumode/gpumode_programs.h"
 
+#include <vector>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -7,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "coordinator/suites/gpumode/python/problem_scripts.h"
+#include "coordinator/suites/gpumode/upstream_arguments.h"
 #include "coordinator/suites/problem_language.h"
 
 namespace ksearch {
@@ -26,10 +29,17 @@ std::string HexOf(const LocatedJson& value) {
   return absl::BytesToHexString(WriteJson(value, /*indent=*/-1));
 }
 
-LocatedJson ArgumentsOf(const GpuModeProblem& problem) {
-  LocatedJson cases = LocatedJson::Array();
-  for (const GpuModeCase& each : problem.cases) cases.items.push_back(each.arguments);
-  return cases;
+LocatedJson ArgumentsOf(const std::vector<GpuModeCase>& cases) {
+  LocatedJson arguments = LocatedJson::Array();
+  for (const GpuModeCase& each : cases) arguments.items.push_back(each.arguments);
+  return arguments;
+}
+
+// Of the cases as upstream's evaluator reads them; null: they are the same, or it refuses them.
+LocatedJson UpstreamsArguments(const GpuModeProblem& problem) {
+  const auto cases = CasesAsUpstreamReads(problem);
+  if (!cases.ok() || SameArguments(*cases, problem.cases)) return LocatedJson();
+  return ArgumentsOf(*cases);
 }
 
 v1::Sources WithFiles(std::string own, const GpuModeProblem& problem, bool with_reference) {
@@ -48,7 +58,7 @@ std::string Entry(const GpuModeProblem& problem, const GpuModeDescription& descr
                   bool reference) {
   LocatedJson spec = description.spec;
   // Candidates do not get the arguments of cases.
-  if (reference) spec.Set("cases", ArgumentsOf(problem));
+  if (reference) spec.Set("cases", ArgumentsOf(problem.cases));
   return absl::StrCat(
       absl::StrReplaceAll(ProblemEntryScript(),
                           {{"@SPEC@", HexOf(spec)}, {"@REFERENCE@", reference ? "True" : "False"}}),
@@ -65,10 +75,11 @@ bool Defines(absl::string_view line, absl::string_view name) {
 }  // namespace
 
 v1::Sources GpuModeDescribingProgram(const GpuModeProblem& problem) {
-  return WithFiles(absl::StrCat(absl::StrReplaceAll(DescribeProblemScript(),
-                                                    {{"@CASES@", HexOf(ArgumentsOf(problem))}}),
-                                PlacementScript(), "\n\nmain()\n"),
-                   problem, /*with_reference=*/true);
+  const std::string script = absl::StrReplaceAll(
+      DescribeProblemScript(), {{"@CASES@", HexOf(ArgumentsOf(problem.cases))},
+                                {"@UPSTREAMS_CASES@", HexOf(UpstreamsArguments(problem))}});
+  return WithFiles(absl::StrCat(script, PlacementScript(), "\n\nmain()\n"), problem,
+                   /*with_reference=*/true);
 }
 
 v1::Sources GpuModeReference(const GpuModeProblem& problem, const GpuModeDescription& description) {

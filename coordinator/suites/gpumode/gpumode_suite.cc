@@ -24,6 +24,7 @@
 #include "coordinator/suites/gpumode/gpumode_problem.h"
 #include "coordinator/suites/gpumode/gpumode_programs.h"
 #include "coordinator/suites/gpumode/located_yaml.h"
+#include "coordinator/suites/gpumode/upstream_arguments.h"
 #include "coordinator/suites/problem_language.h"
 #include "coordinator/suites/suite_clock.h"
 #include "coordinator/suites/suite_words.h"
@@ -194,10 +195,21 @@ class GpuModeSuite final : public TaskSuite {
   }
 
   absl::Status SetMode(const std::string& name, const std::string& mode,
-                       v1::EvaluateRequest* request) const override {
+                       v1::EvaluateRequest* request, v1::Task* task) const override {
     ASSIGN_OR_RETURN(const Place place, Find(name));
-    ASSIGN_OR_RETURN(const GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
-    return SetGpuModeMode(problem, mode, request);
+    ASSIGN_OR_RETURN(GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
+    RETURN_IF_ERROR(SetGpuModeMode(problem, mode, request));
+    absl::StatusOr<std::vector<GpuModeCase>> cases = CasesAsUpstreamReads(problem);
+    if (!cases.ok()) return Annotate(cases.status(), "suite_mode");
+    if (SameArguments(*cases, problem.cases)) return absl::OkStatus();
+    const absl::StatusOr<GpuModeDescription> description =
+        Described(place, problem, ParseUpstreamsDescription);
+    if (!description.ok()) {
+      return Annotate(description.status(), "suite_mode: with the arguments of upstream's eval.py");
+    }
+    problem.cases = *std::move(cases);
+    ASSIGN_OR_RETURN(*task, Assemble(place, problem, *description));
+    return absl::OkStatus();
   }
 
   // Upstream's score of a leaderboard that is ranked by `geom`.
@@ -240,8 +252,9 @@ class GpuModeSuite final : public TaskSuite {
                      "; nearest: ", absl::StrJoin(NearNames(name, names), ", ")));
   }
 
-  absl::StatusOr<GpuModeDescription> Described(const Place& place,
-                                               const GpuModeProblem& problem) const {
+  // `parse` reads one of the descriptions that a worker made.
+  absl::StatusOr<GpuModeDescription> Described(const Place& place, const GpuModeProblem& problem,
+                                               decltype(ParseGpuModeDescription)& parse) const {
     const std::string path = place.folder.string();
     ASSIGN_OR_RETURN(const auto result,
                      descriptions_.Find({GpuModeDescribingProgram(problem), device_}));
@@ -253,11 +266,17 @@ class GpuModeSuite final : public TaskSuite {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": describing it failed: ", result->message()));
     }
-    return ParseGpuModeDescription(result->description(), path, problem.cases.size());
+    return parse(result->description(), path, problem.cases.size());
   }
 
   absl::StatusOr<v1::Task> Assemble(const Place& place, const GpuModeProblem& problem) const {
-    ASSIGN_OR_RETURN(const GpuModeDescription description, Described(place, problem));
+    ASSIGN_OR_RETURN(const GpuModeDescription description,
+                     Described(place, problem, ParseGpuModeDescription));
+    return Assemble(place, problem, description);
+  }
+
+  absl::StatusOr<v1::Task> Assemble(const Place& place, const GpuModeProblem& problem,
+                                    const GpuModeDescription& description) const {
     v1::Task task;
     task.set_name(place.name);
     task.set_title(TitleOf(problem, place.name));

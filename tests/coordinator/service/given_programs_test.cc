@@ -63,12 +63,13 @@ TEST(GivenProgramsTest, NamesAndOwnFormsBecomeProgramsOfTheTask) {
 TEST(GivenProgramsTest, ModeDecidesWhatIsDoneUnlessTheSuiteHasNone) {
   v1::EvaluateRequest request;
   request.set_task("suite/task");
-  EXPECT_TRUE(ReadMode(Solutions(), &request).ok());
+  v1::Task task;
+  EXPECT_TRUE(ReadMode(Solutions(), &request, &task).ok());
   request.set_suite_mode("benchmark");
-  EXPECT_THAT(ReadMode(Solutions(), &request).ToString(),
+  EXPECT_THAT(ReadMode(Solutions(), &request, &task).ToString(),
               HasSubstr("'suite/task' is of no suite with an evaluator of its own"));
   request.add_workload_uuids("one");
-  EXPECT_THAT(ReadMode(Solutions(), &request).ToString(),
+  EXPECT_THAT(ReadMode(Solutions(), &request, &task).ToString(),
               HasSubstr("suite_mode: a mode decides what is done on which workloads"));
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/program_form.h"
@@ -58,6 +59,12 @@ constexpr char kDescription[] = R"({"atol": 0.01, "rtol": 0.02,
  "cases": [{"shapes": [[3, 8], [3, 8]], "numbers": [0.5], "results": [[3, 8], [6]]},
            {"shapes": [[5, 8], [5, 8]], "numbers": [0.25], "results": [[5, 8], [10]]},
            {"shapes": [[64, 8], [64, 8]], "numbers": [0.5], "results": [[64, 8], [128]]}]})";
+
+// The same, and what it says of the cases as upstream's evaluator reads them.
+std::string WithUpstream(const std::string& upstream) {
+  const std::string own = kDescription;
+  return absl::StrCat(own.substr(0, own.size() - 1), ", \"upstream\": ", upstream, "}");
+}
 
 class FakeDescriptions final : public Descriptions {
  public:
@@ -145,9 +152,11 @@ TEST_F(GpuModeSuiteTest, ClockIsThatOfTheProblemsEvaluator) {
 }
 
 TEST_F(GpuModeSuiteTest, ModesAreThoseOfUpstreamsEvaluator) {
+  Describe(v1::OUTCOME_PASSED, WithUpstream(kDescription));
+  v1::Task task;
   const auto ask = [&](const std::string& mode) {
     v1::EvaluateRequest request;
-    const absl::Status set = Suite()->SetMode("rows_v2", mode, &request);
+    const absl::Status set = Suite()->SetMode("rows_v2", mode, &request, &task);
     EXPECT_TRUE(set.ok()) << set;
     return request;
   };
@@ -165,7 +174,7 @@ TEST_F(GpuModeSuiteTest, ModesAreThoseOfUpstreamsEvaluator) {
   EXPECT_TRUE(leaderboard.plan().suite_clock() && leaderboard.plan().suite_clock_checked());
   EXPECT_THAT(leaderboard.workload_uuids(), ElementsAre("benchmark0"));
   v1::EvaluateRequest request;
-  EXPECT_THAT(Suite()->SetMode("rows_v2", "profile", &request).ToString(),
+  EXPECT_THAT(Suite()->SetMode("rows_v2", "profile", &request, &task).ToString(),
               AllOf(HasSubstr("has no mode 'profile' (--compat)"),
                     HasSubstr("test, benchmark and leaderboard")));
 }
@@ -194,14 +203,78 @@ TEST_F(GpuModeSuiteTest, LeaderboardsRankAsTheirTaskSays) {
   EXPECT_NEAR(score(*with_ranking("ranking_by: \"geom\"\n")), 100, 1e-9);
   EXPECT_NEAR(score(*with_ranking("ranking_by: \"mean\"\n")), 505, 1e-9);
   EXPECT_NEAR(score(*with_ranking("")), 1000, 1e-9);
+  Describe(v1::OUTCOME_PASSED,
+           absl::StrReplaceAll(WithUpstream(kDescription),
+                               {{"[[64, 8], [128]]}]",
+                                 "[[64, 8], [128]]}, {\"shapes\": [[96, 8], [96, 8]], "
+                                 "\"numbers\": [0.5], \"results\": [[96, 8], [192]]}]"}}));
   v1::EvaluateRequest request;
-  EXPECT_TRUE(with_ranking("")->SetMode("rows_v2", "leaderboard", &request).ok());
+  v1::Task task;
+  const absl::Status set = with_ranking("")->SetMode("rows_v2", "leaderboard", &request, &task);
+  EXPECT_TRUE(set.ok()) << set;
   EXPECT_THAT(request.workload_uuids(), ElementsAre("benchmark1"));
   EXPECT_THAT(
       std::string(with_ranking("ranking_by: \"best\"\n")->Load("rows_v2").status().message()),
       AllOf(HasSubstr("ranking_by"), HasSubstr("'best' is not last, mean or geom")));
   result.mutable_workloads(0)->mutable_suite_time()->set_checked(0);
   EXPECT_EQ(score(*with_ranking("ranking_by: \"geom\"\n")), 0);
+}
+
+std::string HexOf(const std::string& text) { return absl::BytesToHexString(text); }
+
+// Truth values are text there, in which "False" is true.
+TEST_F(GpuModeSuiteTest, ModesHaveTheArgumentsThatUpstreamPasses) {
+  Describe(v1::OUTCOME_PASSED,
+           WithUpstream(absl::StrReplaceAll(
+               kDescription, {{"\"dtype\": \"float32\", \"own", "\"dtype\": \"float16\", \"own"},
+                              {"\"name\": \"y\", \"dtype\": "
+                               "\"float32\"},",
+                               "\"name\": \"y\", \"dtype\": "
+                               "\"float16\"},"}})));
+  const auto usual = Suite()->Load("rows_v2");
+  ASSERT_TRUE(usual.ok()) << usual.status();
+  v1::EvaluateRequest request;
+  v1::Task task = *usual;
+  absl::Status set = Suite()->SetMode("rows_v2", "test", &request, &task);
+  ASSERT_TRUE(set.ok()) << set;
+  EXPECT_EQ(task.workloads(0).uuid(), "test0");
+  EXPECT_EQ(usual->definition().inputs(0).dtype(), v1::DTYPE_FLOAT32);
+  EXPECT_EQ(task.definition().inputs(0).dtype(), v1::DTYPE_FLOAT16);
+  const auto entry_of = [](const v1::Task& of) { return of.references(0).files(0).content(); };
+  // The specification holds the cases, as JSON in hexadecimal digits.
+  EXPECT_THAT(entry_of(*usual), HasSubstr(HexOf("\"masked\":false")));
+  EXPECT_THAT(entry_of(task), AllOf(HasSubstr(HexOf("\"rows\":3,\"masked\":\"False\"")),
+                                    HasSubstr(HexOf("\"masked\":\"True\""))));
+  const auto describing = Suite()->DescribingProgramOf("rows_v2");
+  EXPECT_THAT(describing->sources.files(0).content(),
+              AllOf(HasSubstr(HexOf("\"masked\":false")), HasSubstr(HexOf("\"False\"")),
+                    Not(HasSubstr("@UPSTREAMS_CASES@"))));
+
+  Describe(v1::OUTCOME_PASSED, WithUpstream(R"({"error": "TypeError: text"})"));
+  EXPECT_TRUE(Suite()->Load("rows_v2").ok());
+  EXPECT_THAT(Suite()->SetMode("rows_v2", "test", &request, &task).ToString(),
+              AllOf(HasSubstr("suite_mode: with the arguments"), HasSubstr("TypeError: text")));
+
+  const auto with = [&](const std::string& to) {
+    Write("problems/small/rows_py/task.yml",
+          absl::StrReplaceAll(kTask, {{"\"masked\": False", to}, {"\"masked\": True", to}}));
+    task = v1::Task();
+    return Suite()->SetMode("rows_v2", "test", &request, &task);
+  };
+  Describe(v1::OUTCOME_PASSED, WithUpstream(kDescription));
+  EXPECT_THAT(with("\"masked\": 0.5").ToString(),
+              HasSubstr("suite_mode: upstream's eval.py refuses 'masked' of test0, a fraction"));
+  EXPECT_THAT(with("\"masked\": [1, 2]").ToString(), HasSubstr("a list"));
+  EXPECT_THAT(with("\"masked\": a b").ToString(), HasSubstr("text other than one word"));
+  Write("problems/small/eval.py", "match = r\"(\\[[^\\]]*\\]|[a-z]+)\"\n");
+  EXPECT_TRUE(with("\"masked\": [1, 2]").ok());
+  EXPECT_THAT(entry_of(task), HasSubstr(HexOf("{\"tuple\":[1,2]}")));
+  EXPECT_TRUE(with("\"masked\": \"-3\"").ok());
+  EXPECT_THAT(entry_of(task), HasSubstr(HexOf("\"masked\":-3")));
+  // The same in both: the task stays as it is.
+  Describe(v1::OUTCOME_PASSED, kDescription);
+  EXPECT_TRUE(with("\"masked\": normal").ok());
+  EXPECT_EQ(task.workloads_size(), 0);
 }
 
 TEST_F(GpuModeSuiteTest, OneFolderIsASuite) {

@@ -3,7 +3,8 @@ check_implementation, beside the files that it imports.
 
 Runs in a worker's sandbox, once, without a device: what asks for "cuda" gets processors. Prints one line,
 "ksearch-description: " and a JSON object: {"error"} or {"inputs", "outputs", "data", "result", "atol",
-"rtol", "cases"}. What a task cannot say is an error, never a guess. Below it stands placement.py.
+"rtol", "cases"}, and with them "upstream", the same for the cases as upstream's evaluator reads them, where
+that makes a difference. What a task cannot say is an error, never a guess. Below it stands placement.py.
 """
 
 import ast
@@ -17,6 +18,7 @@ import sys
 import textwrap
 
 CASES = json.loads(bytes.fromhex("@CASES@").decode("utf-8"))
+UPSTREAMS_CASES = json.loads(bytes.fromhex("@UPSTREAMS_CASES@").decode("utf-8"))  # None: the same
 MOST_TENSORS = 60
 # Cases whose values are looked at, beside those of which shapes alone cannot be had.
 LOOKED_AT = 3
@@ -145,6 +147,8 @@ def identifier(name, taken):
 class Checks:
     """What check_implementation compares, as far as it uses the means that are known here."""
 
+    current = None
+
     def __init__(self, torch):
         self._torch = torch
         self.seen = []  # (tensor, rtol, atol)
@@ -214,7 +218,7 @@ class Problem:
         self._names = returned_names(module.generate_input)
 
     def generate(self, case, seed=None):
-        arguments = dict(case)
+        arguments = arguments_of(case)
         if seed is not None and "seed" in arguments:
             arguments["seed"] = seed
         self._torch.manual_seed(0 if seed is None else seed)
@@ -302,16 +306,16 @@ def elements(tree):
     return sum(tensor.numel() for _, tensor in tree.tensors)
 
 
-def describe(torch, module):
+def describe(torch, module, cases):
     problem = Problem(torch, module)
     checks = Checks.current
-    found = [problem.shapes(case) for case in CASES]
+    found = [problem.shapes(case) for case in cases]
     order = sorted(
         (i for i, shapes in enumerate(found) if shapes is not None), key=lambda i: elements(found[i][0])
     )
     looked = {}
     for i in [i for i, shapes in enumerate(found) if shapes is None] + order[:LOOKED_AT]:
-        looked[i] = problem.look(CASES[i], checks)
+        looked[i] = problem.look(cases[i], checks)
     # Else it judges properties, and several answers may be right.
     judged = any(tolerance is None for each in looked.values() for tolerance in each[2]["tolerances"])
     first = looked[min(looked, key=lambda i: elements(looked[i][0]))]
@@ -401,7 +405,7 @@ def describe(torch, module):
         )
 
     answer["cases"] = []
-    for i, case in enumerate(CASES):
+    for i, case in enumerate(cases):
         if i in looked:
             case_tree, case_node, each = looked[i]
             case_result, result_node = each["outs"], each["result"]
@@ -428,23 +432,30 @@ def describe(torch, module):
     return answer
 
 
-def main():
+def described(cases):
     try:
         import torch
 
-        sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
         torch.set_grad_enabled(False)
-        Checks.current = Checks(torch)
+        if Checks.current is None:
+            Checks.current = Checks(torch)
         with placed("cpu"):
             import reference
-        answer = describe(torch, reference)
+        return describe(torch, reference, cases)
     except Refused as error:
-        answer = {"error": str(error)}
+        return {"error": str(error)}
     except MemoryError:
-        answer = {"error": "the problem does not fit into 16 GiB"}
+        return {"error": "the problem does not fit into 16 GiB"}
     except BaseException as error:  # whatever the files do
         kind = type(error).__name__
-        answer = {"error": f"{kind}: {str(error)[:500]}"}
+        return {"error": f"{kind}: {str(error)[:500]}"}
+
+
+def main():
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    answer = described(CASES)
+    if UPSTREAMS_CASES is not None and "error" not in answer:
+        answer["upstream"] = described(UPSTREAMS_CASES)
     text = json.dumps(answer, ensure_ascii=True, allow_nan=False)
     sys.stdout.flush()
     sys.stdout.write("\nksearch-description: " + text + "\n")

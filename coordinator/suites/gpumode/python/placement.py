@@ -86,6 +86,13 @@ def placed(device, fill=0):
                 delattr(owner, name)
 
 
+def arguments_of(case):
+    """A case's arguments of generate_input; a tuple comes as {"tuple": [...]}."""
+    return {
+        name: tuple(value["tuple"]) if isinstance(value, dict) else value for name, value in case.items()
+    }
+
+
 def rebuilt(node, tensors, numbers):
     """Nested values from what a description says of them (Tree.of)."""
     if "tensor" in node:

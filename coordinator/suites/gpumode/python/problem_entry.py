@@ -58,7 +58,7 @@ def _leaves(node, value, what):
 
 
 def make_inputs(seed, case_number):
-    case = dict(_SPEC["cases"][case_number])
+    case = arguments_of(_SPEC["cases"][case_number])
     seed %= _SEEDS
     if "seed" in case:
         case["seed"] = seed
