@@ -96,7 +96,14 @@ std::vector<Bad> BadProblems() {
       {"kernelbench/l1/9", "KernelBench/level1/9_Memory.py",
        Problem(kForward, "return [torch.zeros(1 << 36)]"), "RuntimeError"},
       {"kernelbench/l1/10", "KernelBench/level1/10_Random.py",
-       Problem("return torch.rand_like(x)", kInputs), "gives another answer each time"},
+       Problem("return torch.rand_like(x)", kInputs),
+       "changes from call to call (random numbers in forward); upstream seeds once"},
+      {"kernelbench/l1/12", "KernelBench/level1/12_Dropout.py",
+       absl::StrReplaceAll(Problem("return self.drop(x)", kInputs),
+                           {{"    def forward",
+                             "    def __init__(self):\n        super().__init__()\n"
+                             "        self.drop = torch.nn.Dropout(0.2)\n\n    def forward"}}),
+       "changes from call to call (dropout is live in 'drop')"},
       {"gpumode/text", "problems/set/text/reference.py", kTextResult, "ref_kernel returns"},
   };
 }

@@ -394,6 +394,16 @@ class Trial:
                 return False
         return True
 
+    def _drawing(self):
+        """What makes the answer change, as far as a module says so."""
+        dropout = self._torch.nn.modules.dropout._DropoutNd
+        live = [
+            f"'{path}'"
+            for path, part in self._model.named_modules()
+            if isinstance(part, dropout) and part.training and part.p > 0
+        ]
+        return f"dropout is live in {', '.join(live[:5])}" if live else "random numbers in forward"
+
     def run(self):
         """What passes, in words; empty: nothing does."""
         torch = self._torch
@@ -405,7 +415,9 @@ class Trial:
         torch.manual_seed(OTHER_SEEDS[0])
         if not self._passes(call(torch, self._model, values), right):
             raise Refused(
-                "the model gives another answer each time it is called (random numbers in forward)"
+                f"Model's answer to the same inputs changes from call to call ({self._drawing()}); "
+                "upstream seeds once, then calls Model and ModelNew in turn, so that not even a copy of Model "
+                "gives the answer that is expected of it"
             )
         found = []
         if self._passes([torch.zeros_like(one) for one in right], right):
