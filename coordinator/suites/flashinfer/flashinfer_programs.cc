@@ -15,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "common/names.h"
 #include "common/status_macros.h"
+#include "coordinator/suites/flashinfer/evaluators/sparse_attention_evaluator.h"
 #include "coordinator/suites/flashinfer/python/solution_scripts.h"
 #include "coordinator/suites/flashinfer/python_parameters.h"
 #include "coordinator/suites/problem_language.h"
@@ -130,10 +131,31 @@ std::string ParametersText(const v1::Definition& definition, bool with_outputs) 
   return absl::StrJoin(names, ", ");
 }
 
+// Upstream takes solutions of these that return their first output alone.
+bool MayReturnFewer(const FlashInferSolution& solution, const v1::Definition& definition) {
+  return IsSparseAttention(definition) && !solution.destination_passing;
+}
+
+// What the entry does with the solution's function.
+std::string CallText(const FlashInferSolution& solution, const v1::Definition& definition,
+                     const std::string& parameters) {
+  const std::string call = absl::StrCat("_solution(", parameters, ")\n");
+  if (solution.destination_passing) return absl::StrCat("    ", call);
+  if (!MayReturnFewer(solution, definition)) return absl::StrCat("    return ", call);
+  return absl::StrCat("    result = ", call,
+                      "    count = len(result) if isinstance(result, (tuple, list)) else 1\n",
+                      "    if count < ", definition.outputs_size(), ":\n        raise TypeError(\n",
+                      "            \"the solution leaves outputs out: upstream judges '",
+                      definition.outputs(0).name(), "' alone then, and ksearch \"\n",
+                      "            \"all of them, so it has to return ", definition.outputs_size(),
+                      " values\"\n        )\n    return result\n");
+}
+
 // Whether the only file has the task's entry, with the parameters that the solution declares.
 bool HasTaskEntry(const FlashInferSolution& solution, const v1::Definition& definition) {
-  if (!KindOf(solution).binding.empty() || solution.sources.size() != 1 ||
-      solution.entry_symbol != "run" || absl::StrContains(solution.entry_file, "/") ||
+  if (!KindOf(solution).binding.empty() || MayReturnFewer(solution, definition) ||
+      solution.sources.size() != 1 || solution.entry_symbol != "run" ||
+      absl::StrContains(solution.entry_file, "/") ||
       !absl::EndsWith(solution.entry_file, kPython)) {
     return false;
   }
@@ -207,8 +229,7 @@ absl::StatusOr<v1::Sources> ProgramOfSolution(const FlashInferSolution& solution
       "# Made by ksearch: the task's entry around the function of a solution, whose files lie\n"
       "# unchanged in ",
       kSolutionFolder, ".\n", load, kind.binding.empty() ? "" : "\n\n_solution = None\n",
-      "\n\ndef run(", parameters, "):\n", first_call, "    ",
-      solution.destination_passing ? "" : "return ", "_solution(", parameters, ")\n"));
+      "\n\ndef run(", parameters, "):\n", first_call, CallText(solution, definition, parameters)));
   for (const v1::SourceFile& file : solution.sources) {
     v1::SourceFile* const added = program.add_files();
     added->set_path(absl::StrCat(kSolutionFolder, "/", file.path()));

@@ -107,8 +107,20 @@ TEST(FlashInferEvaluatorsTest, IndexersAreJudgedByScoresAndOthersByElements) {
   EXPECT_EQ(experts.suite_rule().rule(), v1::SuiteRule::FINITE_AND_MATCHED);
   EXPECT_EQ(experts.suite_rule().required_matched_ratio(), 0.95);
   EXPECT_EQ(experts.tolerance().required_matched_ratio(), 0.95);
+}
+
+// Upstream knows two definitions by name, whose second output solutions may leave out.
+TEST(FlashInferEvaluatorsTest, SparseAttentionNeedsBothOutputs) {
+  std::string reference = "def run():\n    pass\n";
   v1::Task attention;
+  attention.mutable_definition()->set_name("dsa_sparse_attention_h16_ckv512_kpe64_topk2048_ps64");
+  *attention.mutable_definition()->add_outputs() = Tensor("output", {"n"});
+  EXPECT_THAT(PoseByEvaluator(&attention, &reference).ToString(),
+              AllOf(HasSubstr("RUNTIME_ERROR"), HasSubstr("and the definition has 1")));
   attention.mutable_definition()->set_name("dsa_sparse_attention_h16");
+  EXPECT_TRUE(PoseByEvaluator(&attention, &reference).ok());
+  attention.mutable_definition()->set_name("dsa_sparse_attention_h16_ckv512_kpe64_topk2048_ps64");
+  *attention.mutable_definition()->add_outputs() = Tensor("lse", {"n"});
   EXPECT_TRUE(PoseByEvaluator(&attention, &reference).ok());
   EXPECT_EQ(attention.suite_rule().required_matched_ratio(), 0);
   EXPECT_EQ(attention.suite_rule().trials(), 3);

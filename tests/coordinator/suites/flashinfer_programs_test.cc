@@ -85,6 +85,29 @@ TEST(FlashInferProgramsTest, OtherSignaturesAreCalledInTheStyleOfTheSolution) {
               HasSubstr("def run(in_x, in_lambda, out_y):\n    _solution(in_x, in_lambda, out_y)"));
 }
 
+// Upstream would judge the first output alone.
+TEST(FlashInferProgramsTest, SparseAttentionWithoutItsSecondOutputIsToldWhatIsMissing) {
+  v1::Definition definition = Definition();
+  definition.set_name("dsa_sparse_attention_h16_ckv512_kpe64_topk2048_ps1");
+  definition.mutable_outputs(0)->set_name("output");
+  definition.add_outputs()->set_name("lse");
+  auto solution = Solution("python", "main.py", "def run(x, scale):\n    return x\n");
+  solution.definition = definition.name();
+  solution.destination_passing = false;
+  auto program = ProgramOfSolution(solution, definition, v1::DEVICE_CLASS_CPU);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_THAT(program->files(0).content(),
+              HasSubstr("    result = _solution(in_x, in_lambda)\n"
+                        "    count = len(result) if isinstance(result, (tuple, list)) else 1\n"
+                        "    if count < 2:\n        raise TypeError(\n"));
+  EXPECT_THAT(program->files(0).content(), HasSubstr("upstream judges 'output' alone then"));
+  EXPECT_THAT(program->files(0).content(), HasSubstr("        )\n    return result\n"));
+  solution.destination_passing = true;
+  program = ProgramOfSolution(solution, definition, v1::DEVICE_CLASS_CPU);
+  EXPECT_THAT(program->files(0).content(),
+              HasSubstr("    _solution(in_x, in_lambda, out_output, "));
+}
+
 TEST(FlashInferProgramsTest, SeveralFilesAreAPackage) {
   auto solution = Solution("python", "src/entry.py", "from .parts import f as run\n");
   solution.entry_symbol = "normalize";

@@ -2,6 +2,7 @@
 
 #include "coordinator/suites/flashinfer/evaluators/element_evaluators.h"
 #include "coordinator/suites/flashinfer/evaluators/sampling_evaluator.h"
+#include "coordinator/suites/flashinfer/evaluators/sparse_attention_evaluator.h"
 #include "coordinator/suites/flashinfer/evaluators/topk_indexer_evaluator.h"
 
 namespace ksearch {
@@ -11,6 +12,7 @@ namespace {
 constexpr FlashInferEvaluator kEvaluators[] = {
     {IsSampling, PoseSampling},
     {IsTopkIndexer, PoseTopkIndexer},
+    {IsSparseAttention, PoseSparseAttention},
     {IsMixtureOfExperts, PoseMixtureOfExperts},
     {IsAnyDefinition, PoseByElements},
 };

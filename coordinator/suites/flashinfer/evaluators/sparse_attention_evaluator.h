@@ -1,0 +1,19 @@
+#ifndef KSEARCH_COORDINATOR_SUITES_FLASHINFER_EVALUATORS_SPARSE_ATTENTION_EVALUATOR_H_
+#define KSEARCH_COORDINATOR_SUITES_FLASHINFER_EVALUATORS_SPARSE_ATTENTION_EVALUATOR_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "proto/task.pb.h"
+
+namespace ksearch {
+
+// Upstream's evaluator dsa_sparse_attention, of two definitions that it knows by name. It compares
+// element by element, takes solutions that return the first of the two outputs alone, and fails
+// every solution if the reference has another number of outputs. Tasks need both outputs.
+bool IsSparseAttention(const v1::Definition& definition);
+absl::Status PoseSparseAttention(v1::Task* task, std::string* reference);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COORDINATOR_SUITES_FLASHINFER_EVALUATORS_SPARSE_ATTENTION_EVALUATOR_H_
