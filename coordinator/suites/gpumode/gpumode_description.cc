@@ -73,6 +73,10 @@ class Parser {
     for (size_t i = 0; i < cases; ++i) {
       RETURN_IF_ERROR(ReadCase(absl::StrCat("cases[", i, "]"), list->items[i], &found));
     }
+    if (std::all_of(found.cases.begin(), found.cases.end(),
+                    [](const GpuModeDescription::Case& one) { return one.repeats; })) {
+      return fields.Error("cases", "there is none whose tensors depend on the seed");
+    }
     found.spec = LocatedJson::Object();
     found.spec.Set("inputs", *inputs);
     found.spec.Set("numbers", *numbers);
@@ -206,6 +210,10 @@ class Parser {
     const JsonFields fields(name_, json, field);
     RETURN_IF_ERROR(fields.CheckObject());
     GpuModeDescription::Case one;
+    if (const LocatedJson* const repeats = json.Find("repeats"); repeats != nullptr) {
+      if (repeats->kind != Kind::kBool) return fields.Error("repeats", "must be a truth value");
+      one.repeats = repeats->boolean;
+    }
     RETURN_IF_ERROR(ReadShapes(fields, "shapes", found->data.size(), &one.data_shapes));
     RETURN_IF_ERROR(ReadShapes(fields, "results", found->outputs.size(), &one.output_shapes));
     ASSIGN_OR_RETURN(const LocatedJson* numbers, fields.Required("numbers", Kind::kArray));
@@ -326,6 +334,22 @@ absl::StatusOr<GpuModeDescription> ParseUpstreamsDescription(absl::string_view j
   RETURN_IF_ERROR(fields.CheckObject());
   ASSIGN_OR_RETURN(const LocatedJson* upstream, fields.Required("upstream", Kind::kObject));
   return Parser(name).Parse(*upstream, cases);
+}
+
+void LeaveOutRepeating(GpuModeDescription* description, GpuModeProblem* problem) {
+  std::vector<GpuModeDescription::Case> described;
+  std::vector<GpuModeCase> cases;
+  for (size_t i = 0; i < description->cases.size(); ++i) {
+    if (description->cases[i].repeats) {
+      problem->left_out.push_back(
+          absl::StrCat(problem->cases[i].uuid, ": has the same tensors for every seed"));
+      continue;
+    }
+    described.push_back(description->cases[i]);
+    cases.push_back(problem->cases[i]);
+  }
+  description->cases = std::move(described);
+  problem->cases = std::move(cases);
 }
 
 void FreezeGpuMode(const GpuModeDescription& description, const std::vector<GpuModeCase>& cases,

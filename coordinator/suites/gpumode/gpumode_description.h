@@ -40,6 +40,7 @@ struct GpuModeDescription {
     std::vector<std::vector<int64_t>> data_shapes;  // one for each of `data`
     std::vector<v1::ScalarRecipe> numbers;          // one for each of `numbers`
     std::vector<std::vector<int64_t>> output_shapes;
+    bool repeats = false;  // the tensors are the same for every seed
   };
   std::vector<Case> cases;  // one for each of the problem's
   // "inputs", "numbers", "outputs", "data" and "result" as they came, for python/problem_entry.py.
@@ -55,6 +56,10 @@ absl::StatusOr<GpuModeDescription> ParseGpuModeDescription(absl::string_view jso
 // problems for which that makes a difference have it.
 absl::StatusOr<GpuModeDescription> ParseUpstreamsDescription(absl::string_view json,
                                                              absl::string_view name, size_t cases);
+
+// Takes the cases out of both whose tensors are the same for every seed, since a program could
+// remember their answers, and adds why to problem->left_out.
+void LeaveOutRepeating(GpuModeDescription* description, GpuModeProblem* problem);
 
 // A definition and one workload for each case. Extents that differ from case to case are axes,
 // named after the argument of generate_input that they equal; the axis case_number tells a

@@ -161,9 +161,9 @@ class GpuModeSuite final : public TaskSuite {
     std::vector<v1::TaskSummary> summaries;
     for (const Place& place : FindPlaces(root_)) {
       v1::TaskSummary summary;
-      const absl::StatusOr<GpuModeProblem> problem = ReadGpuModeProblem(place.folder, reads_);
+      absl::StatusOr<GpuModeProblem> problem = ReadGpuModeProblem(place.folder, reads_);
       const absl::StatusOr<v1::Task> task =
-          problem.ok() ? Assemble(place, *problem) : absl::StatusOr<v1::Task>(problem.status());
+          problem.ok() ? Assemble(place, &*problem) : absl::StatusOr<v1::Task>(problem.status());
       if (task.ok()) {
         summary = SummarizeTask(*task);
       } else {
@@ -184,8 +184,8 @@ class GpuModeSuite final : public TaskSuite {
 
   absl::StatusOr<v1::Task> Load(const std::string& name) const override {
     ASSIGN_OR_RETURN(const Place place, Find(name));
-    ASSIGN_OR_RETURN(const GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
-    return Assemble(place, problem);
+    ASSIGN_OR_RETURN(GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
+    return Assemble(place, &problem);
   }
 
   absl::StatusOr<ProblemProgram> DescribingProgramOf(const std::string& name) const override {
@@ -198,17 +198,20 @@ class GpuModeSuite final : public TaskSuite {
                        v1::EvaluateRequest* request, v1::Task* task) const override {
     ASSIGN_OR_RETURN(const Place place, Find(name));
     ASSIGN_OR_RETURN(GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
-    RETURN_IF_ERROR(SetGpuModeMode(problem, mode, request));
     absl::StatusOr<std::vector<GpuModeCase>> cases = CasesAsUpstreamReads(problem);
     if (!cases.ok()) return Annotate(cases.status(), "suite_mode");
-    if (SameArguments(*cases, problem.cases)) return absl::OkStatus();
-    const absl::StatusOr<GpuModeDescription> description =
-        Described(place, problem, ParseUpstreamsDescription);
+    const bool same = SameArguments(*cases, problem.cases);
+    absl::StatusOr<GpuModeDescription> description =
+        Described(place, problem, same ? ParseGpuModeDescription : ParseUpstreamsDescription);
     if (!description.ok()) {
       return Annotate(description.status(), "suite_mode: with the arguments of upstream's eval.py");
     }
     problem.cases = *std::move(cases);
-    ASSIGN_OR_RETURN(*task, Assemble(place, problem, *description));
+    LeaveOutRepeating(&*description, &problem);
+    RETURN_IF_ERROR(SetGpuModeMode(problem, mode, request));
+    if (!same) {
+      ASSIGN_OR_RETURN(*task, Assemble(place, problem, *description));
+    }
     return absl::OkStatus();
   }
 
@@ -269,10 +272,12 @@ class GpuModeSuite final : public TaskSuite {
     return parse(result->description(), path, problem.cases.size());
   }
 
-  absl::StatusOr<v1::Task> Assemble(const Place& place, const GpuModeProblem& problem) const {
-    ASSIGN_OR_RETURN(const GpuModeDescription description,
-                     Described(place, problem, ParseGpuModeDescription));
-    return Assemble(place, problem, description);
+  // Takes cases out of the problem that cannot be workloads.
+  absl::StatusOr<v1::Task> Assemble(const Place& place, GpuModeProblem* problem) const {
+    ASSIGN_OR_RETURN(GpuModeDescription description,
+                     Described(place, *problem, ParseGpuModeDescription));
+    LeaveOutRepeating(&description, problem);
+    return Assemble(place, *problem, description);
   }
 
   absl::StatusOr<v1::Task> Assemble(const Place& place, const GpuModeProblem& problem,

@@ -321,6 +321,33 @@ TEST_F(GpuModeSuiteTest, DescribedProblemIsATask) {
                                         Not(HasSubstr("@SPEC@"))));
 }
 
+// As the diagonal matrices of cholesky, whose elements no seed changes.
+TEST_F(GpuModeSuiteTest, CasesOfTheSameTensorsForEverySeedAreLeftOut) {
+  const auto repeating = [](const std::string& shapes) {
+    return absl::StrReplaceAll(
+        WithUpstream(kDescription),
+        {{"{\"shapes\": " + shapes, "{\"repeats\": true, \"shapes\": " + shapes}});
+  };
+  Describe(v1::OUTCOME_PASSED, repeating("[[3, 8], [3, 8]]"));
+  const auto task = Suite()->Load("rows_v2");
+  ASSERT_TRUE(task.ok()) << task.status();
+  ASSERT_EQ(task->workloads_size(), 2);
+  EXPECT_EQ(task->workloads(0).uuid(), "test1");
+  EXPECT_EQ(task->workloads(0).inputs(1).scalar().float_value(), 0.25);
+  EXPECT_THAT(task->references(0).files(0).content(), Not(HasSubstr(HexOf("\"rows\":3"))));
+  EXPECT_THAT(Suite()->List()[0].left_out(),
+              ElementsAre("test2: is benchmark0 with another seed",
+                          "test0: has the same tensors for every seed"));
+  v1::EvaluateRequest request;
+  v1::Task in_mode;
+  const absl::Status set = Suite()->SetMode("rows_v2", "test", &request, &in_mode);
+  ASSERT_TRUE(set.ok()) << set;
+  EXPECT_THAT(request.workload_uuids(), ElementsAre("test1"));
+  EXPECT_EQ(in_mode.workloads_size(), 2);
+  Describe(v1::OUTCOME_PASSED, repeating("[["));
+  EXPECT_THAT(LoadError(), HasSubstr("none whose tensors depend on the seed"));
+}
+
 TEST_F(GpuModeSuiteTest, SubmissionsStayAsTheyAreAndSeeNoReference) {
   Describe(v1::OUTCOME_PASSED, kDescription);
   const std::string submission =

@@ -22,6 +22,10 @@ UPSTREAMS_CASES = json.loads(bytes.fromhex("@UPSTREAMS_CASES@").decode("utf-8"))
 MOST_TENSORS = 60
 # Cases whose values are looked at, beside those of which shapes alone cannot be had.
 LOOKED_AT = 3
+# What gives a tensor in another form.
+FORMS = ("contiguous", "clone", "detach", "to", "cuda", "float", "half", "bfloat16", "T", "mT")
+# Elements of a case that is drawn twice to see whether it differs.
+MOST_COMPARED = 1 << 24
 SEEDS = (4242, 31337)
 DTYPES = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
           "int64", "int32", "int16", "int8", "bool")  # fmt: skip
@@ -76,6 +80,15 @@ def storage_order(what, tensor):
     return order
 
 
+def common_order(what, tensors):
+    """The storage order of all; extents of 1 fit into any."""
+    for tensor in tensors:
+        order = storage_order(what, tensor)
+        if all(each.permute(order).is_contiguous() for each in tensors):
+            return order
+    raise Refused(f"{what} has another layout from case to case")
+
+
 class Tree:
     """Nested values as JSON: {"tuple": [...]}, {"list": [...]}, {"dict": [[key, node]...]},
     {"tensor": i}, {"number": i} or {"constant": value}."""
@@ -119,6 +132,131 @@ class Tree:
         )
 
 
+class Draws:
+    """Counts what asks torch for random numbers."""
+
+    MAKERS = "rand randn randint randperm rand_like randn_like randint_like normal multinomial bernoulli".split()
+    METHODS = "uniform_ normal_ random_ exponential_ bernoulli_ cauchy_ log_normal_ geometric_".split()
+
+    def __init__(self, torch):
+        self._owners = ((torch, self.MAKERS), (torch.Tensor, self.METHODS))
+        self.count = 0
+
+    def __enter__(self):
+        self._saved = [(owner, name, getattr(owner, name)) for owner, names in self._owners for name in names]
+        for owner, name, function in self._saved:
+            setattr(owner, name, self._counted(function))
+        return self
+
+    def __exit__(self, *_):
+        for owner, name, function in self._saved:
+            setattr(owner, name, function)
+
+    def _counted(self, function):
+        def counted(*values, **named):
+            self.count += 1
+            return function(*values, **named)
+
+        return counted
+
+
+class Shapes:
+    """What is known of a case without its values."""
+
+    def __init__(self, tree, node, result=None, draws=1):
+        self.tree = tree
+        self.node = node
+        self.result = result  # None: only its values show it
+        self.draws = draws
+
+
+def followed(known, numbers):
+    """The extents that go with `numbers`, if each is one of these or always the same in `known`: a list of
+    such numbers, by name, and their extents. None: the known ones are too few or too alike to tell."""
+    if len(known) < LOOKED_AT:
+        return None
+    seen = {name: {each.get(name) for each, _ in known} for name in numbers}
+    extents = []
+    for values in zip(*(each for _, each in known)):
+        same = [
+            name
+            for name in numbers
+            if len(seen[name]) > 1 and all(each.get(name) == value for (each, _), value in zip(known, values))
+        ]
+        possible = {numbers[name] for name in same}
+        if not same and len(set(values)) == 1:
+            if all(len(seen[name]) > 1 or numbers[name] in seen[name] for name in numbers):
+                possible = {values[0]}
+        if len(possible) != 1:
+            return None
+        extents.append(possible.pop())
+    return extents
+
+
+def extents_of(tree):
+    return [extent for _, tensor in tree.tensors for extent in tensor.shape]
+
+
+def in_shapes(torch, extents, like):
+    """A tree like another, of tensors without values that have these extents."""
+    made = Tree(torch, None)
+    for name, tensor in like.tensors:
+        shape, extents = extents[: tensor.dim()], extents[tensor.dim() :]
+        made.tensors.append((name, torch.empty(shape, dtype=tensor.dtype, device="meta")))
+    return made
+
+
+def follow_arguments(torch, found, cases):
+    """Shapes of data that only its values would show, by the arguments of the cases, as in the others."""
+    known = [i for i, shapes in enumerate(found) if shapes is not None]
+    if not known:
+        return
+    like = found[known[0]]
+    for i in known:
+        tensors = found[i].tree.tensors
+        if found[i].node != like.node or found[i].tree.numbers or not all(t.is_contiguous() for _, t in tensors):
+            return
+
+    def numbers_of(case):
+        return {
+            name: value for name, value in case.items()
+            if name != "seed" and isinstance(value, int) and not isinstance(value, bool)
+        }  # fmt: skip
+
+    examples = [(numbers_of(cases[i]), extents_of(found[i].tree)) for i in known]
+    for i, shapes in enumerate(found):
+        extents = followed(examples, numbers_of(cases[i])) if shapes is None else None
+        if extents is not None:
+            found[i] = Shapes(in_shapes(torch, extents, like.tree), like.node)
+
+
+def follow_data(torch, found, looked):
+    """Shapes of results that only their values would show, by the shapes of data, as where they are known."""
+    def numbers_of(tree):
+        return {(i, k): extent for i, (_, tensor) in enumerate(tree.tensors) for k, extent in enumerate(tensor.shape)}
+
+    examples = [(numbers_of(tree), extents_of(seen["outs"])) for tree, _, seen in looked.values()]
+    like = next(iter(looked.values()))[2]["outs"]
+    if like.numbers or any(len(extents) != len(examples[0][1]) for _, extents in examples):
+        return
+    for i, shapes in enumerate(found):
+        if i in looked or shapes is None or shapes.result is not None or shapes.tree.numbers:
+            continue
+        extents = followed(examples, numbers_of(shapes.tree))
+        if extents is not None:
+            shapes.result = in_shapes(torch, extents, like)
+
+
+def name_in(part):
+    """Of `a`, and of the like of `a.contiguous()` and `a.T`."""
+    while not isinstance(part, ast.Name):
+        form = part.func if isinstance(part, ast.Call) else part
+        if not isinstance(form, ast.Attribute) or form.attr not in FORMS:
+            return None
+        part = form.value
+    return part.id
+
+
 def returned_names(function):
     """The names in `return a, b, c` at the end of a function, or None."""
     try:
@@ -128,9 +266,8 @@ def returned_names(function):
     found = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
     if len(found) != 1 or not isinstance(found[0], (ast.Tuple, ast.List)):
         return None
-    if not all(isinstance(part, ast.Name) for part in found[0].elts):
-        return None
-    return [part.id for part in found[0].elts]
+    names = [name_in(part) for part in found[0].elts]
+    return names if None not in names and len(set(names)) == len(names) else None
 
 
 def identifier(name, taken):
@@ -230,20 +367,36 @@ class Problem:
         return rebuilt(node, [tensor.clone() for tensor in tensors], numbers)
 
     def shapes(self, case):
-        """A case without values: (tree, its node, the result's tree); None where values are needed."""
+        """A case without values (Shapes); None where data needs values."""
+        result = Tree(self._torch, None)
         try:
-            with placed("meta"):
+            with Draws(self._torch) as draws, placed("meta"):
                 data, node, tree = self.generate(case)
-                result = Tree(self._torch, None)
-                out = self.module.ref_kernel(data)
-                result.of(out)
-            if any(tensor.device.type != "meta" for _, tensor in result.tensors):
-                return None
-            return tree, node, result
         except Refused:
             raise
         except Exception:
             return None
+        found = Shapes(tree, node, draws=draws.count)
+        if any(tensor.device.type != "meta" for _, tensor in tree.tensors):
+            return None
+        try:
+            with placed("meta"):
+                result.of(self.module.ref_kernel(data))
+        except Refused:
+            raise
+        except Exception:
+            return found
+        if all(tensor.device.type == "meta" for _, tensor in result.tensors):
+            found.result = result
+        return found
+
+    def repeats(self, case):
+        """Whether generate_input makes the same tensors for every seed."""
+        made = []
+        for seed in SEEDS:
+            with placed("cpu", fill=1):
+                made.append([bits(self._torch, tensor) for _, tensor in self.generate(case, seed)[2].tensors])
+        return all(bool(self._torch.equal(a, b)) for a, b in zip(*made))
 
     def look(self, case, checks):
         """A case with its values."""
@@ -269,8 +422,7 @@ class Problem:
             not bool(torch.equal(bits(torch, a), bits(torch, b)))
             for a, (_, b) in zip(again, other.tensors)
         ]
-        if not any(random):
-            raise Refused("generate_input makes the same tensors for every seed")
+        seen["repeats"] = not any(random)
         given = [tensor.clone() for tensor in tensors]
         result = Tree(torch, None)
         with placed("cpu"):
@@ -310,12 +462,25 @@ def describe(torch, module, cases):
     problem = Problem(torch, module)
     checks = Checks.current
     found = [problem.shapes(case) for case in cases]
+    follow_arguments(torch, found, cases)
     order = sorted(
-        (i for i, shapes in enumerate(found) if shapes is not None), key=lambda i: elements(found[i][0])
+        (i for i, shapes in enumerate(found) if shapes is not None), key=lambda i: elements(found[i].tree)
     )
     looked = {}
     for i in [i for i, shapes in enumerate(found) if shapes is None] + order[:LOOKED_AT]:
         looked[i] = problem.look(cases[i], checks)
+    follow_data(torch, found, looked)
+    for i in order:
+        if found[i].result is None and i not in looked:
+            looked[i] = problem.look(cases[i], checks)
+    # A program could remember the answer to what is the same in every call.
+    repeating = {i for i, each in looked.items() if each[2]["repeats"]}
+    for i in order:
+        if i not in looked and not found[i].draws and elements(found[i].tree) <= MOST_COMPARED:
+            if problem.repeats(cases[i]):
+                repeating.add(i)
+    if len(repeating) == len(cases):
+        raise Refused("generate_input makes the same tensors for every seed")
     # Else it judges properties, and several answers may be right.
     judged = any(tolerance is None for each in looked.values() for tolerance in each[2]["tolerances"])
     first = looked[min(looked, key=lambda i: elements(looked[i][0]))]
@@ -361,8 +526,9 @@ def describe(torch, module, cases):
     answer["inputs"], answer["outputs"] = [], []
     for i, (name, tensor) in enumerate(tree.tensors):
         # Types may differ from case to case: the widest takes all values.
-        dtypes = {plain_dtype(shapes[0].tensors[i][1]) for shapes in found + list(looked.values())
-                  if shapes is not None and i < len(shapes[0].tensors)}  # fmt: skip
+        trees = [shapes.tree for shapes in found if shapes is not None] + [each[0] for each in looked.values()]
+        alike = [each.tensors[i][1] for each in trees if i < len(each.tensors)]
+        dtypes = {plain_dtype(each) for each in alike}
         dtype = plain_dtype(tensor)
         for other in sorted(dtypes):
             dtype = plain_dtype(torch.empty(0, dtype=torch.promote_types(getattr(torch, dtype), getattr(torch, other))))
@@ -372,7 +538,7 @@ def describe(torch, module, cases):
                 "name": identifier(name, taken),
                 "dtype": stored_dtype(what, dtype),
                 "own_dtype": dtype,
-                "order": storage_order(what, tensor),
+                "order": common_order(what, [each for each in alike if each.dim() == tensor.dim()]),
                 "output": place_of.get(i, -1),
                 "unset": seen["unset"][i],
             }
@@ -410,18 +576,19 @@ def describe(torch, module, cases):
             case_tree, case_node, each = looked[i]
             case_result, result_node = each["outs"], each["result"]
         else:
-            case_tree, case_node, case_result = found[i]
+            case_tree, case_node, case_result = found[i].tree, found[i].node, found[i].result
             result_node = None
         if case_node != node or (result_node is not None and result_node != seen["result"]):
             raise Refused(f"case {i} has data or a result of another structure than the others")
         shapes = []
         for entry, (name, tensor) in zip(answer["inputs"], case_tree.tensors):
-            if storage_order(f"'{name}'", tensor) != entry["order"] and tensor.numel() > 1:
-                raise Refused(f"'{name}' has another layout in case {i}")
+            if tensor.dim() != len(entry["order"]):
+                raise Refused(f"'{name}' has another number of dimensions in case {i}")
             shapes.append([tensor.shape[k] for k in entry["order"]])
         answer["cases"].append(
             {
                 "arguments": case,
+                "repeats": i in repeating,
                 "shapes": shapes,
                 "numbers": [value for _, value in case_tree.numbers],
                 "results": [list(tensor.shape) for _, tensor in case_result.tensors],
