@@ -174,6 +174,41 @@ TEST_F(GpuModeTest, ProblemsOwnCheckerJudgesProperties) {
                     HasSubstr("GPU MODE's verdict fail (")));
 }
 
+// torch finds no shapes of its results without values, nor those of one case's inputs.
+TEST_F(GpuModeTest, ShapesThatNeedValuesFollowFromOtherCases) {
+  const CommandOutput described = Describe("factors");
+  ASSERT_EQ(described.exit.code, 0) << described.out << described.err;
+  const CommandOutput list = cluster_->Cli({"task", "ls", "gpumode/factors"});
+  EXPECT_THAT(list.out, HasSubstr("test1: has the same tensors for every seed"));
+  const std::string submission =
+      LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/factors.py"));
+  for (const std::vector<std::string>& how :
+       {std::vector<std::string>{"--check"}, std::vector<std::string>{"--compat", "test"}}) {
+    std::vector<std::string> words = {"eval", "--task", "gpumode/factors", submission};
+    words.insert(words.end(), how.begin(), how.end());
+    const CommandOutput judged = cluster_->Cli(words);
+    EXPECT_EQ(judged.exit.code, 0) << how[0] << judged.out << judged.err;
+    EXPECT_THAT(judged.out, HasSubstr("GPU MODE's verdict pass (2 of 2 trials")) << how[0];
+  }
+}
+
+// As upstream's prefix sums: a bound that is right for the largest case is too wide for the others.
+TEST_F(GpuModeTest, BoundsThatGrowWithTheCaseAreThoseOfTheProblemsOwnCheck) {
+  ASSERT_EQ(Describe("running_sum").exit.code, 0);
+  const auto judge = [](const std::vector<std::string>& how) {
+    std::vector<std::string> words = {
+        "eval", "--task", "gpumode/running_sum",
+        LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/off_by_some.py"))};
+    words.insert(words.end(), how.begin(), how.end());
+    return cluster_->Cli(words);
+  };
+  const CommandOutput large = judge({"--check"});
+  EXPECT_EQ(large.exit.code, 0) << large.out << large.err;
+  const CommandOutput small = judge({"--compat", "test"});
+  EXPECT_EQ(small.exit.code, 7) << small.out << small.err;
+  EXPECT_THAT(small.out, HasSubstr("GPU MODE's verdict fail (0 of 2 trials"));
+}
+
 TEST_F(GpuModeTest, SearchFindsAFasterProgram) {
 #ifdef KSEARCH_SANITIZED
   GTEST_SKIP() << "sanitized runners do without the tight filter";
