@@ -89,7 +89,7 @@ class Reader {
     }
     if (const LocatedJson* several = task.Find("multi_gpu");
         several != nullptr && (several->kind != Kind::kBool || several->boolean)) {
-      return fields.Error("multi_gpu", "a problem for several GPUs is no task here");
+      return fields.Error("multi_gpu", "problems for several GPUs are not supported");
     }
     GpuModeProblem problem;
     ASSIGN_OR_RETURN(problem.description, fields.OptionalText("description", kMaxTextBytes));
