@@ -127,7 +127,9 @@ int BestCommand(Client* client, const Options& options) {
   if (!options.out.empty()) {
     const absl::Status written = WriteSourceFiles(best->sources(), options.out);
     if (!written.ok()) return Fail(written);
-    std::fprintf(stderr, "%d files in %s\n", best->sources().files_size(), options.out.c_str());
+    const int files = best->sources().files_size();
+    std::fprintf(stderr, "%d %s in %s\n", files, files == 1 ? "file" : "files",
+                 options.out.c_str());
   }
   if (options.json) return PrintJson(*best);
   if (!options.source) {

@@ -137,7 +137,9 @@ TEST_F(SearchTest, FindsAFasterKernelAndTellsOfIt) {
 
   // A folder's record that claims too much does not hold.
   const std::string folder = cluster_.folder() + "/result";
-  ASSERT_EQ(cluster_.Cli({"best", "last", "-o", folder}).exit.code, 0);
+  const CommandOutput written = cluster_.Cli({"best", "last", "-o", folder});
+  ASSERT_EQ(written.exit.code, 0) << written.err;
+  EXPECT_EQ(written.err, absl::StrCat("1 file in ", folder, "\n"));
   const std::string file = best.sources().files(0).path();
   const auto record = [&](double speedup) {
     return WriteFileAtomically(
