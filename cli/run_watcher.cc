@@ -279,7 +279,10 @@ std::string FinalTable(const v1::RunStatus& status, const v1::ListEventsReply& e
                         status.rounds_done(), status.rounds_total(),
                         CountText(status.candidates(), "candidate"), status.passed(),
                         CountText(status.llm_calls(), "model call"));
-  if (!status.reason().empty()) absl::StrAppend(&text, "; ", status.reason());
+  // Why a run failed is the command's error message.
+  if (!status.reason().empty() && status.state() != v1::RUN_STATE_FAILED) {
+    absl::StrAppend(&text, "; ", status.reason());
+  }
   absl::StrAppend(&text, "\n");
   if (status.has_best()) {
     absl::StrAppend(&text, "best: ", ShortId(status.best().candidate_id()), " (",

@@ -322,6 +322,7 @@ TEST_F(LocalModeTest, KeyThatIsRefusedEndsTheRunWithOneLine) {
                     HasSubstr("Incorrect API key provided")));
   EXPECT_EQ(std::count(run.err.begin() + static_cast<ptrdiff_t>(fault), run.err.end(), '\n'), 1)
       << run.err;
+  EXPECT_THAT(run.out, HasSubstr("(0 passed), 1 model call\n")) << "the summary does not repeat it";
   // With a server that accepts the key, the same run continues.
   UseModelServer();
   EXPECT_EQ(Ksearch({"up"}).exit.code, 0);
