@@ -548,9 +548,11 @@ void AddTask(CLI::App* app, Options* options) {
       "--interpreter", options->interpreter,
       "Python interpreter with torch (default: that of VIRTUAL_ENV, else python3 on PATH)");
   CLI::App* describe = app->add_subcommand(
-      "describe", "have a worker run a suite's problem once, to learn its inputs and outputs");
+      "describe", "have a worker run a suite's problems once, to learn their inputs and outputs");
   describe->callback([options] { options->action = "describe"; });
-  describe->add_option("tasks", options->tasks, "as `task ls` names them")->required();
+  describe->add_option("tasks", options->tasks, "as `task ls` names them");
+  describe->add_option("--suite", options->suite,
+                       "all problems of this suite that are no tasks yet");
   CLI::App* check = app->add_subcommand(
       "check", "check on workers that the task passes honest programs and refuses cheats");
   check->callback([options] { options->action = "check"; });

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -135,11 +136,38 @@ int NewCommand(const Options& options) {
   return kExitOk;
 }
 
+// Those that are named, or of the suite that is named those that cannot be used so far.
+absl::StatusOr<std::vector<std::string>> ProblemsToDescribe(Client* client,
+                                                            const Options& options) {
+  if (options.suite.empty()) {
+    if (!options.tasks.empty()) return options.tasks;
+    return absl::InvalidArgumentError("name the tasks, or give --suite NAME for all of a suite");
+  }
+  if (!options.tasks.empty()) {
+    return absl::InvalidArgumentError("--suite: describes all of a suite; name no tasks as well");
+  }
+  ASSIGN_OR_RETURN(const v1::ListTasksReply reply,
+                   (client->Call<v1::ListTasksRequest, v1::ListTasksReply>(
+                       &v1::SearchService::Stub::ListTasks, v1::ListTasksRequest())));
+  bool any = false;
+  std::vector<std::string> problems;
+  for (const v1::TaskSummary& task : reply.tasks()) {
+    if (task.suite() != options.suite) continue;
+    any = true;
+    if (!task.error().empty()) problems.push_back(task.name());
+  }
+  if (any) return problems;
+  return absl::NotFoundError(
+      absl::StrCat("--suite: the coordinator has no suite '", options.suite, "' with a task"));
+}
+
 // Returns the first failure's exit code; the remaining problems are described nevertheless.
 int DescribeCommand(Client* client, const Options& options) {
+  const auto problems = ProblemsToDescribe(client, options);
+  if (!problems.ok()) return Fail(problems.status());
   int code = kExitOk;
   std::map<std::string, std::string> verdicts;
-  for (const std::string& task : options.tasks) {
+  for (const std::string& task : *problems) {
     v1::EvaluateRequest request;
     request.set_task(task);
     request.set_kind(v1::JOB_KIND_DESCRIBE);

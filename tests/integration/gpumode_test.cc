@@ -59,6 +59,15 @@ TEST_F(GpuModeTest, ProblemsThatAreNoTasksSayWhyAndDisturbNothing) {
   EXPECT_THAT(Describe("masked_rows_v2").out, HasSubstr("gpumode/masked_rows_v2: described"));
   EXPECT_EQ(Describe("local_only").exit.code, 3);
   EXPECT_THAT(Describe("several").err, HasSubstr("several GPUs"));
+  // All others at once.
+  const CommandOutput all = cluster_->Cli({"task", "describe", "--suite", "gpumode"});
+  EXPECT_EQ(all.exit.code, 3) << all.out << all.err;
+  EXPECT_THAT(all.out, AllOf(HasSubstr("gpumode/properties: described"),
+                             HasSubstr("gpumode/factors: described"),
+                             Not(HasSubstr("gpumode/masked_rows_v2"))));
+  EXPECT_THAT(cluster_->Cli({"task", "describe", "--suite", "nosuch"}).err,
+              HasSubstr("no suite 'nosuch'"));
+  EXPECT_THAT(cluster_->Cli({"task", "describe"}).err, HasSubstr("--suite NAME"));
   const CommandOutput list = cluster_->Cli({"--json", "task", "ls", "--suite", "gpumode"});
   EXPECT_EQ(list.exit.code, 0) << list.err;
   EXPECT_THAT(list.out, AllOf(HasSubstr("several GPUs"), HasSubstr("untidy/task.yml"),
