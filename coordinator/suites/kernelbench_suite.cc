@@ -21,6 +21,7 @@
 #include "common/textproto.h"
 #include "common/utf8.h"
 #include "coordinator/suites/held_out_choice.h"
+#include "coordinator/suites/lfs_pointer.h"
 #include "coordinator/suites/module_programs.h"
 #include "coordinator/suites/problem_description.h"
 #include "coordinator/suites/problem_language.h"
@@ -232,6 +233,7 @@ class KernelBenchSuite final : public TaskSuite {
 
   static absl::StatusOr<std::string> ReadText(const Problem& problem) {
     ASSIGN_OR_RETURN(std::string text, ReadFile(problem.path, kMaxTaskSourceBytes / 2));
+    RETURN_IF_ERROR(CheckIsNoLfsPointer(problem.path, text));
     if (ValidUtf8Bytes(text) < text.size() || absl::StrContains(text, '\0')) {
       return absl::InvalidArgumentError(absl::StrCat(problem.path, ": is not source text"));
     }

@@ -7,11 +7,11 @@
 #include <iterator>
 #include <system_error>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/kernel_header.h"
 #include "common/status_macros.h"
+#include "coordinator/suites/lfs_pointer.h"
 #include "coordinator/tasks/located_json.h"
 
 namespace ksearch {
@@ -20,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = LocatedJson::Kind;
 
-constexpr absl::string_view kLfsBeginning = "version https://git-lfs";
 constexpr int kMaxKeysNamed = 5;
 constexpr int64_t kMaxNameBytes = 200;
 constexpr size_t kMaxRank = 8;
@@ -113,10 +112,7 @@ absl::StatusOr<FileRange> FindSafetensor(const std::string& path, absl::string_v
   if (!in.read(beginning.data(), static_cast<std::streamsize>(beginning.size()))) {
     return absl::InvalidArgumentError(absl::StrCat(path, " cannot be read"));
   }
-  if (beginning == kLfsBeginning) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, " is a pointer of Git LFS, not the file; get it with `git lfs pull`"));
-  }
+  RETURN_IF_ERROR(CheckIsNoLfsPointer(path, beginning));
   const auto refuse = [&](absl::string_view why) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", why));
   };

@@ -12,6 +12,7 @@
 #include "common/textproto.h"
 #include "common/utf8.h"
 #include "coordinator/suites/gpumode/located_yaml.h"
+#include "coordinator/suites/lfs_pointer.h"
 
 namespace ksearch {
 namespace {
@@ -78,6 +79,7 @@ class Reader {
 
   absl::StatusOr<GpuModeProblem> Read() {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(name_, kMaxYamlBytes));
+    RETURN_IF_ERROR(CheckIsNoLfsPointer(name_, text));
     ASSIGN_OR_RETURN(const LocatedJson task, ParseLocatedYaml(text, name_));
     const JsonFields fields(name_, task, "");
     RETURN_IF_ERROR(fields.CheckObject());
@@ -147,6 +149,9 @@ class Reader {
       }
       absl::StatusOr<std::string> text = ReadFile(path.string(), kMaxFileBytes);
       if (!text.ok()) return entry.Error("source", text.status().message());
+      if (const absl::Status whole = CheckIsNoLfsPointer(path.string(), *text); !whole.ok()) {
+        return entry.Error("source", whole.message());
+      }
       if (ValidUtf8Bytes(*text) < text->size() || absl::StrContains(*text, '\0')) {
         return entry.Error("source", absl::StrCat(path.string(), " is not source text"));
       }

@@ -393,6 +393,12 @@ TEST_F(GpuModeSuiteTest, WhatNoTaskCanBeIsToldWithItsField) {
   EXPECT_THAT(ErrorWith("\"rows\": 3", "\"rows\": {}"), HasSubstr("tests[0].rows"));
   EXPECT_THAT(ErrorWith("\"rows\": 3", "\"ro ws\": 3"), HasSubstr("tests[0].ro ws"));
   EXPECT_THAT(ErrorWith("lang:", "lang: ["), HasSubstr("task.yml:"));
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\nsize 12\n";
+  Write("problems/small/rows_py/pointer.py", pointer);
+  EXPECT_THAT(ErrorWith("\"source\": \"task.py\"", "\"source\": \"pointer.py\""),
+              AllOf(HasSubstr("files[1].source"), HasSubstr("git lfs pull")));
+  Write("problems/small/rows_py/task.yml", pointer);
+  EXPECT_THAT(LoadError(), AllOf(HasSubstr("task.yml"), HasSubstr("git lfs pull")));
 }
 
 TEST_F(GpuModeSuiteTest, FailedAndWrongDescriptionsAreTold) {

@@ -115,6 +115,8 @@ TEST_F(KernelBenchSuiteTest, FailedAndWrongDescriptionsAreTold) {
   EXPECT_THAT(LoadError(), AllOf(HasSubstr("23_Row_sums.py"), HasSubstr("symmetric")));
   Describe(v1::OUTCOME_PASSED, "garbage");
   EXPECT_THAT(LoadError(), HasSubstr("23_Row_sums.py:1"));
+  Write("KernelBench/level1/23_Row_sums.py", "version https://git-lfs.github.com/spec/v1\n");
+  EXPECT_THAT(LoadError(), AllOf(HasSubstr("23_Row_sums.py"), HasSubstr("git lfs pull")));
 }
 
 TEST_F(KernelBenchSuiteTest, CandidatesOfUpstreamGetTheTasksEntry) {
