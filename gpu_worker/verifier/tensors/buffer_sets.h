@@ -108,8 +108,8 @@ class BufferSets {
   virtual std::optional<std::string> FirstWritten(const std::vector<FilledSet>& calls,
                                                   uint64_t poison_salt) = 0;
   // To be called right after the calls, before Collect: remembers the values at some places of
-  // their outputs, chosen by `rng`. ChangedSinceRemembered then names the first output whose value at
-  // such a place has changed, because something is still writing to it. For memory that Collect
+  // their outputs, chosen by `rng`. ChangedSinceRemembered then names the first output whose value
+  // at such a place has changed, because something is still writing to it. For memory that Collect
   // does not copy; otherwise both do nothing.
   virtual void RememberPlaces(const std::vector<FilledSet>&, Rng*) {}
   virtual std::optional<std::string> ChangedSinceRemembered() const { return std::nullopt; }
