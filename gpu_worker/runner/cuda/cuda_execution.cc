@@ -19,8 +19,8 @@ namespace {
 constexpr int kUnusedStamp = Separators::kMaxStamps - 1;
 constexpr size_t kMaxCalls = Separators::kMaxStamps / 2 - 1;
 
-// Evaluators of suites call on the default stream, which is torch's current one there. A program that
-// uses it by itself then does not have to wait for another stream.
+// Evaluators of suites call on the default stream, which is torch's current one there. A program
+// that uses it by itself then does not have to wait for another stream.
 const CUstream kSuiteStream = CU_STREAM_LEGACY;
 
 // The candidate can write to the stamps' memory, so they may contain anything.
@@ -237,10 +237,9 @@ CudaExecution::Failure CudaExecution::RunAlone(const std::vector<int>& order, Ho
 CudaExecution::Failure CudaExecution::PrepareCall(const v1::BatchRequest::Preparation& preparation,
                                                   int set) {
   if (flushed_bytes_ > 0) {
-    Failure failure =
-        Check(api().cuMemsetD8Async(flushed_.get(), 0, static_cast<size_t>(flushed_bytes_),
-                                    kSuiteStream),
-              "writing other memory before a call");
+    Failure failure = Check(
+        api().cuMemsetD8Async(flushed_.get(), 0, static_cast<size_t>(flushed_bytes_), kSuiteStream),
+        "writing other memory before a call");
     if (failure.failed) return failure;
   }
   if (preparation.has_copied_set() && preparation.copied_set() != set) {
