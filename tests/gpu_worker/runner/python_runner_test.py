@@ -36,6 +36,9 @@ class FakeCuda:
         self.log.append(f"stream {handle:#x} of {device}")
         return handle
 
+    def default_stream(self):
+        return 0
+
     def set_stream(self, stream):
         self.log.append(f"current {stream:#x}")
 
@@ -127,6 +130,16 @@ class PythonRunnerTest(unittest.TestCase):
         self.assertEqual(
             self.torch.cuda.log,
             ["init", "stream 0x7000 of 0", "current 0x7000", "current 0x7000"],
+        )
+
+    def test_a_suites_clock_calls_on_the_default_stream(self):
+        runner = self.runner("def run(x, y):\n  y.copy_(x * 2)\n")
+        x, y = torch.arange(4.0), torch.zeros(4)
+        self.set_up(runner, [x, y])
+        self.assertEqual(runner.callbacks.timed(0, self.module.LEGACY_STREAM, 0), 0)
+        self.assertEqual(runner.callbacks.call(0, STREAM), 0)
+        self.assertEqual(
+            self.torch.cuda.log, ["init", "current 0x0", "stream 0x7000 of 0", "current 0x7000"]
         )
 
     def test_what_a_recorded_call_allocates_is_of_a_pool_of_its_own(self):
