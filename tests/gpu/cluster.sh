@@ -4,6 +4,7 @@
 #   KSEARCH_WORKER_CONFIG  default: configs/worker_h200.textproto
 #   KSEARCH_COORDINATOR_CONFIG  default: one that only listens on a free port of the loopback
 #   KSEARCH_TASK_DIR       default: configs/tasks
+#   KSEARCH_CORPUS_WORKLOADS  leaves each task of the corpus so many workloads (fewer_workloads.py)
 #   KSEARCH_WORKER_STATE   folder that keeps what workers build; default: they begin with nothing
 #   OUT                    folder for copies of the logs at the end, if set
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -104,6 +105,8 @@ add_corpus_tasks() {
   mkdir "$cluster/tasks"
   cp -r "${KSEARCH_TASK_DIR:-$root/configs/tasks}" "$cluster/tasks/shipped"
   cp -r "$root/tests/gpu/tasks" "$cluster/tasks/corpus"
+  [ -z "${KSEARCH_CORPUS_WORKLOADS:-}" ] ||
+    python3 "$root/tests/gpu/fewer_workloads.py" "$cluster/tasks" "$KSEARCH_CORPUS_WORKLOADS"
   chmod -R a+rX "$cluster/tasks"
   KSEARCH_TASK_DIR=$cluster/tasks
 }
