@@ -36,14 +36,23 @@ void AddEnum(const EnumDescriptor& described, Fields* fields) {
   }
 }
 
+std::string TypeOf(const FieldDescriptor& field) {
+  if (field.is_map()) {
+    // The message of an entry is named after the field, which does not matter on the wire.
+    const Descriptor& entry = *field.message_type();
+    return absl::StrCat("map<", TypeOf(*entry.map_key()), ", ", TypeOf(*entry.map_value()), ">");
+  }
+  std::string type = field.type_name();
+  if (field.message_type() != nullptr) type = field.message_type()->full_name();
+  if (field.enum_type() != nullptr) type = field.enum_type()->full_name();
+  return absl::StrCat(field.is_repeated() ? "repeated " : "", type);
+}
+
 void AddMessage(const Descriptor& message, Fields* fields) {
+  if (message.options().map_entry()) return;
   for (int i = 0; i < message.field_count(); ++i) {
     const FieldDescriptor& field = *message.field(i);
-    std::string type = field.type_name();
-    if (field.message_type() != nullptr) type = field.message_type()->full_name();
-    if (field.enum_type() != nullptr) type = field.enum_type()->full_name();
-    (*fields)[absl::StrCat(message.full_name(), " ", field.number())] =
-        absl::StrCat(field.is_repeated() ? "repeated " : "", type);
+    (*fields)[absl::StrCat(message.full_name(), " ", field.number())] = TypeOf(field);
   }
   for (int i = 0; i < message.nested_type_count(); ++i) {
     AddMessage(*message.nested_type(i), fields);
