@@ -4,7 +4,7 @@
 #   deploy/test.sh asan tsan  other presets (see CMakePresets.json)
 # With CI=true: dev in full; then the fuzz preset, which runs the unit tests under address and
 # undefined-behavior sanitizers and each fuzzer for 60 s (less where all before took so long that
-# the whole would come near 40 minutes); then tsan. KSEARCH_FUZZ_SECONDS sets another time.
+# the whole would come near an hour); then tsan. KSEARCH_FUZZ_SECONDS sets another time.
 # With CI=true a test that fails is tried once more, because many tests wait for real processes on a
 # machine with other load; tests that needed it are named before the last line. A report of a
 # sanitizer or a fuzzer counts as a failure even if the second try passes.
@@ -17,17 +17,18 @@ if [ "${#presets[@]}" = 0 ]; then
   [ "${CI:-}" != true ] || presets=(dev fuzz tsan)
 fi
 
-# Builds the next preset on processors that the tests of this one leave idle, as many of them run
-# alone. The session gets the lowest share (the kernel shares processors between sessions first), and
-# its processes run only on idle processors. The preset's own build repeats what is not finished or
+# Builds the presets to come on processors that the tests of this one leave idle, as many of them run
+# alone or wait. The session gets the lowest share (the kernel shares processors between sessions first),
+# and its processes run only on idle processors. The presets' own builds repeat what is not finished or
 # fails.
 ahead=
 build_ahead() {
   command -v setsid chrt >/dev/null || return 0
   # shellcheck disable=SC2016  # for the inner shell
   setsid bash -c 'echo 19 2>/dev/null >/proc/self/autogroup || true
-    cmake --preset "$1" && exec chrt -i 0 cmake --build --preset "$1" -- --quiet -j1' \
-    ahead "$1" >"build/ahead-$1.log" 2>&1 &
+    for preset; do
+      cmake --preset "$preset" && chrt -i 0 cmake --build --preset "$preset" -- --quiet -j2
+    done' ahead "$@" >"build/ahead-$1.log" 2>&1 &
   ahead=$!
 }
 stop_building_ahead() {
@@ -38,11 +39,12 @@ stop_building_ahead() {
 }
 trap stop_building_ahead EXIT
 
-# Seconds for each fuzzer, two at a time, so that all ends by minute 37 with 8 minutes for tsan.
+# Seconds for each fuzzer, two at a time, so that all ends by minute 57 with 5 minutes for the unit tests
+# beside them and for tsan.
 fuzz_seconds() {
   local fuzzers=(tests/fuzz/*_fuzz.cc)
-  local each=$(((37 * 60 - 8 * 60 - SECONDS) * 2 / ${#fuzzers[@]}))
-  echo $((each > 60 ? 60 : each < 10 ? 10 : each))
+  local each=$(((57 * 60 - 5 * 60 - SECONDS) * 2 / ${#fuzzers[@]}))
+  echo $((each > 60 ? 60 : each < 6 ? 6 : each))
 }
 deploy/install_deps.sh --with-clang
 if [ "${CI:-}" = true ] && ! deploy/install_deps.sh --with-python; then
@@ -84,7 +86,7 @@ for i in "${!presets[@]}"; do
     echo "each fuzzer runs for $KSEARCH_FUZZ_SECONDS s"
   fi
   if [ "${CI:-}" = true ] && [ -n "${presets[$((i + 1))]:-}" ]; then
-    build_ahead "${presets[$((i + 1))]}"
+    build_ahead "${presets[@]:$((i + 1))}"
   fi
   log=build/$preset/ctest.log
   ctest --preset "$preset" --timeout 300 "${repeat[@]}" 2>&1 | tee "$log" || true
