@@ -48,8 +48,8 @@ def row(side, turn, solution, workload, **fields):
 def judge(definition, name, turn, seconds):
     """Returns the rows of one solution: one for each workload, and one for all ('')."""
     start = time.monotonic()
-    command = [os.environ["KSEARCH"], "eval", "--task", f"flashinfer/{definition}", "--solution", name, "--json", "--repeat",
-               *(os.environ.get("KSEARCH_EVAL_OPTIONS", "").split() or AS_UPSTREAM)]
+    command = [os.environ["KSEARCH"], "eval", "--task", f"flashinfer/{definition}", "--solution", name, "--json",
+               "--repeat", *(os.environ.get("KSEARCH_EVAL_OPTIONS", "").split() or AS_UPSTREAM)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
         result = json.loads(done.stdout)
@@ -196,8 +196,8 @@ def upstream_one(options, rows):
         evaluation_ = trace.evaluation
         latency = evaluation_.performance.latency_ms * 1000 if evaluation_.performance else ""
         reason = "" if evaluation_.status.value == "PASSED" else (evaluation_.log or "")[-600:]
-        rows.add(row("upstream", options.turn, name, trace.workload.uuid, status=evaluation_.status.value, latency_us=latency,
-                     reason=reason))
+        rows.add(row("upstream", options.turn, name, trace.workload.uuid, status=evaluation_.status.value,
+                     latency_us=latency, reason=reason))
     states = {trace.evaluation.status.value for trace in found}
     if states:
         worst = next((state for state in sorted(states) if state != "PASSED"), "PASSED")
@@ -268,9 +268,10 @@ def report_turns(options, known):
     if not all_ratios:
         return
     within = sum(abs(math.log(ratio)) <= math.log(1.05) for ratio in all_ratios)
-    print(f"{len(turns)} turns, {len(all_ratios)} pairs: ratio {math.exp(statistics.fmean(map(math.log, all_ratios))):.3f} "
-          f"({min(all_ratios):.3f} to {max(all_ratios):.3f}), {within} within 5 %; most/least of one side, medians: "
-          f"ours {statistics.median(all_spreads['ours']):.3f}, upstream {statistics.median(all_spreads['upstream']):.3f}")
+    mean = math.exp(statistics.fmean(map(math.log, all_ratios)))
+    spreads = ", ".join(f"{side} {statistics.median(each):.3f}" for side, each in all_spreads.items())
+    print(f"{len(turns)} turns, {len(all_ratios)} pairs: ratio {mean:.3f} ({min(all_ratios):.3f} to "
+          f"{max(all_ratios):.3f}), {within} within 5 %; most/least of one side, medians: {spreads}")
 
 
 def main():
