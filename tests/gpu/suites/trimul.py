@@ -7,14 +7,13 @@ import math
 import os
 import queue
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import evaluation  # noqa: E402
+import gpumode_upstream  # noqa: E402
 import rows as row_files  # noqa: E402
 from say import say  # noqa: E402
 
@@ -30,18 +29,6 @@ def name_of(path):
 def row(side, submission, case, **fields):
     return {"key": f"{side}/{submission}/{case}", "side": side, "submission": submission, "case": case,
             "device": row_files.device_name(), **fields}
-
-
-def read_task(folder):
-    import yaml
-
-    with open(os.path.join(folder, "task.yml"), encoding="utf-8") as file:
-        return yaml.safe_load(file)
-
-
-def case_line(case):
-    """Formats cases as upstream's server does."""
-    return "; ".join(f"{key}: {value}" for key, value in case.items())
 
 
 def ours(options, rows, end):
@@ -88,7 +75,7 @@ def ours(options, rows, end):
 
 
 def upstream(options, rows, end):
-    task = read_task(options.problem)
+    task = gpumode_upstream.read_task(options.problem)
     gpus = queue.Queue()
     for gpu in range(options.gpus):
         gpus.put(gpu)
@@ -110,31 +97,7 @@ def upstream(options, rows, end):
     def evaluate(path, name, gpu, seconds):
         say(f"  upstream: {name} begins on GPU {gpu}")
         start = time.monotonic()
-        with tempfile.TemporaryDirectory() as folder:
-            for file in task["files"]:
-                source = path if file["source"] == "@SUBMISSION@" else os.path.join(options.problem, file["source"])
-                shutil.copy(source, os.path.join(folder, file["name"]))
-            with open(os.path.join(folder, "cases.txt"), "w", encoding="utf-8") as cases:
-                cases.write("\n".join(case_line(case) for case in task["benchmarks"]) + "\n")
-            into, out = os.pipe()
-            environment = {**os.environ, "POPCORN_FD": str(out), "CUDA_VISIBLE_DEVICES": str(gpu),
-                           "TRITON_CACHE_DIR": os.path.join(folder, "triton")}
-            with open(os.path.join(folder, "log"), "w+", encoding="utf-8") as log:
-                process = subprocess.Popen(
-                    [sys.executable, task["config"]["main"], "benchmark", "cases.txt"], cwd=folder, env=environment,
-                    pass_fds=[out], stdout=log, stderr=subprocess.STDOUT)
-                os.close(out)
-                killed = False
-                try:
-                    process.wait(timeout=seconds)
-                except subprocess.TimeoutExpired:
-                    killed = True
-                    process.kill()
-                    process.wait()
-                log.seek(0)
-                tail = log.read()[-600:]
-            with os.fdopen(into, encoding="utf-8", errors="replace") as pipe:
-                said = dict(line.strip().split(": ", 1) for line in pipe if ": " in line)
+        said, tail, killed = gpumode_upstream.run(options.problem, path, "benchmark", gpu, seconds)
         if killed:
             say(f"  upstream: {name}: not done within {seconds:.0f} s")
             return
@@ -160,7 +123,7 @@ def geometric_mean(values):
 
 def report(options, rows):
     known = {each["key"]: each for each in rows.all()}
-    cases = len(read_task(options.problem)["benchmarks"])
+    cases = len(gpumode_upstream.read_task(options.problem)["benchmarks"])
     bad = 0
 
     def means(side, name, field):
