@@ -7,7 +7,7 @@
 
 namespace ksearch {
 
-// What an autoscaler asks of its coordinator.
+// The calls that an autoscaler makes to its coordinator.
 class Coordinator {
  public:
   virtual ~Coordinator() = default;

@@ -9,7 +9,7 @@
 
 namespace ksearch {
 
-// REQUIRES: CheckClientAccess(address, access) is OK. Each call takes 10 s at most.
+// REQUIRES: CheckClientAccess(address, access) is OK. Each call blocks for 10 s at most.
 std::unique_ptr<Coordinator> MakeGrpcCoordinator(const std::string& address,
                                                  const ClientAccess& access);
 

@@ -17,25 +17,26 @@
 
 namespace ksearch {
 
-// Sizes one pool to its demand, and reports its state to the coordinator. Acts only while the
-// coordinator says that no other autoscaler holds the pool. Failures are reported, and retried
-// after pauses that double each time. Thread-compatible; time is steady.
+// Adjusts the size of one pool to its demand, and reports its state to the coordinator. Acts only
+// while the coordinator confirms that no other autoscaler holds the pool. Failures are reported and
+// retried after pauses that double each time. Thread-compatible; times are monotonic.
 class PoolKeeper {
  public:
   struct Parts {
     std::unique_ptr<FleetProvider> provider;
     Coordinator* coordinator = nullptr;
     Spending* spending = nullptr;
-    std::string holder;  // of this process
+    std::string holder;  // identifies this process
     std::string host;
   };
   // REQUIRES: the pool's defaults are filled in.
   PoolKeeper(const v1::WorkerPool& pool, Parts parts, absl::Time now);
 
-  // One look. Demand that this pool sees to is taken out of `demands`.
+  // One iteration. Removes the demand that this pool serves from `demands`.
   void Step(absl::Time now, const v1::ListWorkersReply& workers,
             google::protobuf::RepeatedPtrField<v1::Demand>* demands);
-  // The autoscaler ends: another may take the pool. Its workers stay until they are idle.
+  // Gives up the pool when the autoscaler ends, so that another may take it. Its workers stay until
+  // they are idle.
   void Release();
 
  private:
@@ -45,13 +46,14 @@ class PoolKeeper {
     absl::Time stop_asked = absl::InfiniteFuture();
   };
 
-  // Whether the pool is this process's.
+  // Returns true if this process holds the pool.
   bool Hold();
   absl::Status Report(bool release);
-  // Looks at the provider, at most every few seconds unless `anew`; false: it does not answer.
+  // Lists the instances, at most every few seconds unless `anew`. Returns false if the provider
+  // does not respond.
   bool Look(absl::Time now, bool anew);
   void Account(absl::Time now);
-  // What instances do that they should not: fail, vanish, never connect, never end.
+  // Detects instances that fail, vanish, never connect, or never end.
   void Judge(absl::Time now, const v1::ListWorkersReply& workers);
   void Act(absl::Time now, const PoolDemand& demand);
   void Stop(const std::string& id, FleetProvider::Manner manner, absl::Time now);
@@ -62,27 +64,28 @@ class PoolKeeper {
   const v1::WorkerPool pool_;
   const Parts parts_;
   const int64_t nano_usd_per_hour_;
-  const int64_t nano_usd_cap_;  // 0: none
+  const int64_t nano_usd_cap_;  // 0: no cap
   PoolPolicy policy_;
   v1::PoolReport report_;
   Fleet fleet_;
   absl::Time looked_ = absl::InfinitePast();
-  bool blind_ = false;  // the provider did not answer
+  bool blind_ = false;  // the provider does not respond
   absl::Time accounted_;
   std::map<std::string, Known> known_;  // by instance
-  // What there was when something was last started, until the next look at the provider: what is
-  // started and never seen has ended at once.
+  // The state when something was last started, until the next List. An instance that was started
+  // and is never listed has ended at once.
   struct Before {
     std::set<std::string> instances;
     int coming;
   };
   std::optional<Before> before_start_;
-  std::vector<PoolInstance> instances_;  // not being stopped
+  std::vector<PoolInstance> instances_;  // instances that are not being stopped
   int failures_ = 0;                     // since a worker last connected
   absl::Time retry_at_ = absl::InfinitePast();
-  absl::Time stop_again_at_ = absl::InfinitePast();  // the provider refused to stop one
-  bool in_trouble_ = false;                          // something went wrong in this look
-  std::string refused_;                              // why the pool is not ours, as last logged
+  // when to retry after the provider refused to stop an instance
+  absl::Time stop_again_at_ = absl::InfinitePast();
+  bool in_trouble_ = false;  // this iteration met a failure
+  std::string refused_;      // why this process does not hold the pool, as last logged
 };
 
 }  // namespace ksearch

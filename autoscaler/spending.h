@@ -11,20 +11,20 @@
 
 namespace ksearch {
 
-// Billionths of a US dollar of decimal text such as "2.49"; INVALID_ARGUMENT for anything else,
+// Parses decimal US dollars such as "2.49" into billionths. INVALID_ARGUMENT for anything else,
 // more than 9 digits after the point, or more than a million dollars.
 absl::StatusOr<int64_t> ParseUsd(absl::string_view text);
 
-// What pools have cost, kept in a file. Thread-compatible.
+// The accumulated cost of pools, stored in a file. Thread-compatible.
 class Spending {
  public:
-  // Reads the file if there is one. An error names it.
+  // Reads the file if it exists. Errors name it.
   static absl::StatusOr<Spending> Open(const std::string& path);
 
-  // So many instances ran for so long at this price. Kept once Save is called.
+  // Adds the cost of `instances` that ran for `time`. Stored by the next Save.
   void Add(const std::string& pool, int instances, absl::Duration time, int64_t nano_usd_per_hour);
   int64_t Of(const std::string& pool) const;
-  // Writes the file if something has changed.
+  // Writes the file if anything has changed.
   absl::Status Save();
 
  private:

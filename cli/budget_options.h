@@ -15,24 +15,24 @@ class Option;
 
 namespace ksearch {
 
-// Flags of `run` and `resume` that cap a run. `budget` outlives `app`.
+// Adds the flags of `run` and `resume` that limit a run's budget. `budget` must outlive `app`.
 void AddBudgetOptions(CLI::App* app, v1::Budget* budget);
-// Flags of `run` that say which models are asked, and for what price.
+// Adds the flags of `run` that choose models and give their prices.
 void AddModelOptions(CLI::App* app, v1::RunConfig* run);
 
-// A flag whose value ParseTime reads. What `take` refers to outlives `app`.
+// Adds a flag whose value ParseTime reads. Whatever `take` refers to must outlive `app`.
 CLI::Option* AddDuration(CLI::App* app, const std::string& flag, const std::string& help,
                          std::function<void(const absl::Duration&)> take);
 
-// "90", "1.5h", "2h30m" -> duration; a plain number is seconds. INVALID_ARGUMENT.
+// Parses "90", "1.5h" or "2h30m"; a plain number is seconds. INVALID_ARGUMENT.
 absl::StatusOr<absl::Duration> ParseTime(const std::string& text);
-// "MODEL=INPUT,OUTPUT[,CACHE_READ]", dollars per million tokens. MODEL may have a PROVIDER/ before
-// it, and '=' is the last one in the text. INVALID_ARGUMENT.
+// Parses "MODEL=INPUT,OUTPUT[,CACHE_READ]", dollars per million tokens. MODEL may be preceded by
+// PROVIDER/; the last '=' in the text counts. INVALID_ARGUMENT.
 absl::StatusOr<v1::ModelPrice> ParsePrice(const std::string& text);
-// "role=code,provider=P,model=M,effort=high,weight=0.5,max-output=16000"; every key but provider or
-// model may be left out. INVALID_ARGUMENT.
+// Parses "role=code,provider=P,model=M,effort=high,weight=0.5,max-output=16000"; either provider or
+// model is required, everything else is optional. INVALID_ARGUMENT.
 absl::StatusOr<v1::ModelUse> ParseModelUse(const std::string& text);
-// "[PROVIDER/]MODEL=DOLLARS": PROVIDER only if the text before the first '/' is given as such by a
+// Parses "[PROVIDER/]MODEL=DOLLARS". The text before the first '/' is the provider only after a
 // leading "@": "@P/M=5". INVALID_ARGUMENT.
 absl::StatusOr<v1::ModelBudget> ParseModelBudget(const std::string& text);
 

@@ -10,11 +10,11 @@ namespace ksearch {
 
 // "$0.0213"
 std::string MoneyText(int64_t nano_usd);
-// What a run has used and may use, a few lines.
+// Usage and caps of a run in a few lines.
 std::string LedgerText(const v1::Ledger& ledger);
-// "tokens: 1200 + 300 reported by the providers; ...", one line; empty without a call.
+// "tokens: 1200 + 300 reported by the providers; ...", one line; empty if there was no call.
 std::string TokensText(const v1::RunStatus& status);
-// The table of an estimate with its assumptions.
+// An estimate as a table, with its assumptions.
 std::string EstimateText(const v1::RunEstimate& estimate);
 
 }  // namespace ksearch

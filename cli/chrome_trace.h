@@ -8,10 +8,11 @@
 
 namespace ksearch {
 
-// A run's timeline in the Trace Event Format of Chrome, which ui.perfetto.dev opens too: a process
-// "models" with the calls, and one per worker with what it did for each job (queue, build, wait,
-// device) and what each of its devices did. What overlaps lies in rows below each other. Times are
-// microseconds from the first entry on; what has no end is left out. One JSON object.
+// Returns a run's timeline in the Trace Event Format of Chrome, which ui.perfetto.dev also opens,
+// as one JSON object: a process "models" with the calls, and one process per worker with the stages
+// of each job (queue, build, wait, device) and the use of each of its devices. Overlapping entries
+// are in separate rows. Times are microseconds since the first entry; entries without an end are
+// omitted.
 std::string ChromeTrace(const std::string& run_id, const std::vector<v1::TimelineEntry>& entries);
 
 }  // namespace ksearch

@@ -13,13 +13,13 @@
 
 namespace ksearch {
 
-// One coordinator, seen from the command line. UNAVAILABLE errors name its address and what to do.
+// The command line's client of one coordinator. UNAVAILABLE errors name its address and what to do.
 class Client {
  public:
   // REQUIRES: CheckAddress(address) and CheckClientAccess(address, access) are OK.
   explicit Client(const std::string& address, const ClientAccess& access = {});
 
-  // A unary call.
+  // Makes a unary call.
   template <typename Request, typename Reply>
   absl::StatusOr<Reply> Call(grpc::Status (v1::SearchService::Stub::*method)(grpc::ClientContext*,
                                                                              const Request&,
@@ -32,7 +32,7 @@ class Client {
     return reply;
   }
 
-  // All pages of it.
+  // Fetches all pages.
   absl::StatusOr<v1::ListWorkersReply> ListWorkers(bool gone = false,
                                                    absl::Duration deadline = absl::Seconds(30));
 
@@ -46,10 +46,11 @@ class Client {
   const std::unique_ptr<v1::SearchService::Stub> stub_;
 };
 
-// OK for HOST:PORT, [IPV6]:PORT with a port from 1 to 65535, and unix:PATH; else INVALID_ARGUMENT.
+// Returns OK for HOST:PORT and [IPV6]:PORT with a port from 1 to 65535, and for unix:PATH;
+// otherwise INVALID_ARGUMENT.
 absl::Status CheckAddress(const std::string& address);
 
-// The exit code for a failed call.
+// Returns the exit code for a failed call.
 ExitCode ExitCodeFor(const absl::Status& status);
 
 // Prints "ksearch: <message>" on stderr and returns the exit code.

@@ -7,8 +7,8 @@
 
 namespace ksearch {
 
-// What single commands take, each as one function: arguments, flags and, where a command has them,
-// its own subcommands, whose name becomes `action`. `options` outlives `app`.
+// The arguments and flags of single commands, one function each, including subcommands, whose name
+// becomes `action`. `options` must outlive `app`.
 void AddRun(CLI::App* app, Options* options);
 void AddResume(CLI::App* app, Options* options);
 void AddSteer(CLI::App* app, Options* options);
@@ -22,14 +22,14 @@ void AddToken(CLI::App* app, Options* options);
 void AddPki(CLI::App* app, Options* options);
 void AddBackup(CLI::App* app, Options* options);
 void AddGc(CLI::App* app, Options* options);
-// `up` and `down`: see also --local and --state-dir, which every command has.
+// `up` and `down`. All commands also have --local and --state-dir.
 void AddUp(CLI::App* app, Options* options);
 void AddDown(CLI::App* app, Options* options);
 
-// --progress, of commands that follow a run.
+// --progress, for commands that follow a run.
 void AddProgress(CLI::App* app, Options* options);
-// How one gets in. Secrets come from files or the environment, never from arguments, which every
-// user of the machine can read.
+// Credentials. Secrets come from files or the environment, never from arguments, which every user
+// of the machine can read.
 void AddAccess(CLI::App* app, ClientAccessFiles* access);
 
 }  // namespace ksearch

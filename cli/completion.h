@@ -8,7 +8,7 @@
 
 namespace ksearch {
 
-// What may stand on a command line, as the option tables say.
+// The words that may appear on a command line, from the option tables.
 struct CommandWords {
   struct Flag {
     std::vector<std::string> names;  // with their dashes
@@ -20,11 +20,11 @@ struct CommandWords {
   std::vector<CommandWords> commands;
 };
 
-// Shells that there is a script for.
+// The shells for which there is a script.
 std::vector<std::string> CompletionShells();
 
-// A script that makes the shell complete commands and flags of `program`, and files elsewhere.
-// REQUIRES: `shell` is one of CompletionShells().
+// Returns a script that makes the shell complete commands and flags of `program`, and files
+// elsewhere. REQUIRES: `shell` is one of CompletionShells().
 std::string CompletionScript(absl::string_view shell, const CommandWords& program);
 
 }  // namespace ksearch

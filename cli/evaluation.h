@@ -9,15 +9,15 @@
 
 namespace ksearch {
 
-// Has the coordinator evaluate, and waits for the result. What it tells on the way stands on
-// stderr, after `label`, if that is a terminal. `packet`, if not null, becomes what follows the
-// result, and `scores` what the task's suite says of it.
+// Has the coordinator evaluate, and waits for the result. Prints progress on stderr after `label`
+// if that is a terminal. If not null, `packet` is set to the evaluation summary, and `scores` to
+// the scores by the task's suite.
 absl::StatusOr<v1::JobResult> Evaluate(
     Client* client, const v1::EvaluateRequest& request, const std::string& label = "",
     std::string* packet = nullptr,
     google::protobuf::RepeatedPtrField<v1::SuiteScore>* scores = nullptr);
 
-// What a command ends with that evaluated: kExitOk only if the program passed.
+// Returns the exit code of a command that evaluated this: kExitOk only if the program passed.
 ExitCode ExitCodeFor(const v1::JobResult& result);
 
 }  // namespace ksearch

@@ -7,12 +7,12 @@
 
 namespace ksearch {
 
-// Whether standard output shows colors: it is a terminal, NO_COLOR is not set (no-color.org), and
-// TERM is not "dumb".
+// Returns true if standard output shows colors: it is a terminal, NO_COLOR is not set
+// (no-color.org), and TERM is not "dumb".
 bool ShowsColors();
 
-// `text`, a line about the event without its end: green for a confirmed program, red for a failure,
-// yellow for a warning or a refusal, as it is for the rest.
+// Returns `text`, a line about the event without its end, in color: green for a confirmed program,
+// red for a failure, yellow for a warning or a refusal; other events are unchanged.
 std::string InColor(const v1::RunEvent& event, const std::string& text, bool colors);
 
 }  // namespace ksearch

@@ -8,16 +8,17 @@
 
 namespace ksearch {
 
-// A command line to copy, and what it does.
+// A command line to copy, and its purpose.
 struct Example {
   std::string line;
   std::string text;
 };
 
-// Shown at the end of the command's --help; "": of the program's own. Empty: there are none.
+// The examples at the end of the command's --help; "": those of the program itself. Empty if there
+// are none.
 const std::vector<Example>& ExamplesOf(absl::string_view command);
 
-// The same as the end of a help text.
+// The same, formatted for the end of a help text.
 std::string ExamplesText(absl::string_view command);
 
 }  // namespace ksearch

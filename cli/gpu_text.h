@@ -8,12 +8,12 @@
 
 namespace ksearch {
 
-// Why a GPU lowers its clocks, from NVML's clocks event reasons: "power cap, heat"; "" if it does
-// not.
+// Returns why a GPU lowers its clocks, from NVML's clocks event reasons: "power cap, heat"; "" if
+// it does not.
 std::string ThrottleText(uint64_t reasons);
 
-// A table with the newest reading of each GPU of connected workers, "-" for what is not known; one
-// sentence if there is none.
+// Returns a table with the newest reading of each GPU of connected workers, "-" for unknown values;
+// one sentence if there is none.
 std::string GpusText(const google::protobuf::RepeatedPtrField<v1::WorkerStatus>& workers);
 
 }  // namespace ksearch

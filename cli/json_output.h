@@ -8,19 +8,19 @@
 
 namespace ksearch {
 
-// What --json prints on standard output: one document, or JSON Lines, as docs/cli.md lists for
-// every command. Nothing else may be written there with --json.
+// Output of --json on standard output: one document, or JSON Lines, as docs/cli.md lists for every
+// command. With --json, nothing else may be written there.
 
-// A document; returns kExitOk.
+// Prints a document; returns kExitOk.
 int PrintJson(const google::protobuf::Message& message);
-// A document of texts, for what no message describes; returns kExitOk.
+// Prints a document of texts, for results without a message type; returns kExitOk.
 int PrintJson(const std::map<std::string, std::string>& fields);
-// A line of JSON Lines, written at once.
+// Prints and flushes a line of JSON Lines.
 void PrintJsonLine(const google::protobuf::Message& message);
 
-// `json`, an object, with one text more. Numbers and their digits stay as they are.
+// Returns `json`, an object, with one more text member. Numbers keep their digits.
 std::string WithField(const std::string& json, const std::string& name, const std::string& text);
-// One object with the members of two, which have none of the same name.
+// Merges two objects whose members have different names.
 std::string Joined(const std::string& first, const std::string& second);
 
 }  // namespace ksearch

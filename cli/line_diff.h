@@ -8,8 +8,8 @@
 
 namespace ksearch {
 
-// What changes `before` into `after`, as hunks of a unified diff with three lines around each
-// change. Empty: they are the same. A file whose last line has no end counts as if it had one.
+// Returns the change from `before` to `after` as hunks of a unified diff with three lines of
+// context. Empty if they are equal. A missing newline at the end of a file is ignored.
 std::string LineDiff(absl::string_view before, absl::string_view after);
 
 // The same for programs: every file that differs, under its name; a file that only one of them has

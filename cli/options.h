@@ -13,30 +13,30 @@
 
 namespace ksearch {
 
-// Exit codes of every command: a stable contract, explained in docs/cli.md.
+// Exit codes of every command: a stable contract, documented in docs/cli.md.
 enum ExitCode {
   kExitOk = 0,
-  kExitOther = 1,        // output that cannot be written, an unreadable store, a defect
-  kExitUsage = 2,        // the command line
-  kExitConfig = 3,       // a file, a configuration, or a request that the coordinator refuses
-  kExitAuth = 4,         // not allowed, here or by the model's provider
-  kExitUnavailable = 5,  // nobody answers, or not in time; the same command may work later
-  kExitBudget = 6,       // the run is at a cap
+  kExitOther = 1,        // output cannot be written, the store cannot be read, or a defect
+  kExitUsage = 2,        // faulty command line
+  kExitConfig = 3,       // faulty file or configuration, or the coordinator refuses the request
+  kExitAuth = 4,         // access denied, by the coordinator or by the model's provider
+  kExitUnavailable = 5,  // no response, or not in time; the same command may work later
+  kExitBudget = 6,       // the run has reached a cap
   kExitNoCandidate = 7,  // no correct or no confirmed candidate
 };
 
-// What the command line said.
+// The parsed command line.
 struct Options {
   std::string command;  // "run", "eval", "status", ...
   std::string coordinator = "127.0.0.1:7400";
   ClientAccessFiles access;
   bool json = false;
-  // Use the coordinator and worker that `up` starts on this machine, and start them if need be.
+  // Use the coordinator and worker that `up` starts on this machine, and start them if necessary.
   bool local = false;
-  std::string local_dir;  // their folder; empty: the user's own
+  std::string local_dir;  // state folder for --local; empty: the user's default
 
   // up and down
-  std::vector<std::string> sinks;  // of up; "none": no more
+  std::vector<std::string> sinks;  // of up; "none" removes all
   bool show_status = false;
   bool now = false;
   std::optional<absl::Duration> patience;
@@ -51,18 +51,18 @@ struct Options {
   std::string access_file;   // to be written
   std::string token_worker;  // to be revoked
   bool undo = false;
-  int days = 0;                    // 0: as the action's default
-  std::string out;                 // folder, or file of a token; of best: folder, empty: none
-  std::string ca_dir;              // where `pki init` put the authority
+  int days = 0;                    // 0: the action's default
+  std::string out;                 // folder, or file for a token; of best: a folder, empty: none
+  std::string ca_dir;              // folder in which `pki init` put the authority
   std::vector<std::string> hosts;  // of a server's certificate
   std::string worker;              // name in a worker's certificate
 
   // run
   v1::RunConfig run;        // fields given on the command line
-  std::string config_file;  // RunConfig; the command line wins. Of config: any
-  std::string config_kind;  // of config: "coordinator", "worker" or "run"; empty: find out
+  std::string config_file;  // RunConfig; the command line takes precedence. Of config: any
+  std::string config_kind;  // of config: "coordinator", "worker" or "run"; empty: detect
   std::vector<std::string> seed_files;
-  std::string continue_from_solution;  // a file if there is one of that name, else a run
+  std::string continue_from_solution;  // a file if one has this name, else a run
   std::optional<absl::Duration> wait_for_workers;
   bool without_workers = false;
   std::optional<absl::Duration> progress;  // of run and watch
@@ -71,12 +71,12 @@ struct Options {
 
   // eval
   std::string task;
-  std::string language;  // empty: what the files' endings say
+  std::string language;  // empty: by the files' extensions
   std::vector<std::string> files;
   bool confirm = false;
   std::vector<std::string> rival_files;
   bool check_only = false;
-  std::string compat;  // a mode of the suite's evaluator; empty: not asked for
+  std::string compat;  // mode of the suite's evaluator; empty: none
   std::optional<absl::Duration> build_time;
   bool build_only = false;
   std::string architecture;
@@ -97,7 +97,7 @@ struct Options {
   bool only_runs = false;
   bool only_fleet = false;
 
-  // commands about one run
+  // commands on one run
   std::string run_id;
   std::string candidate_id;
   std::string other_candidate_id;
@@ -130,7 +130,7 @@ struct Options {
   // mailbox; `action` is list, show or answer
   std::string mailbox_dir;  // empty: ask the coordinator
   std::string prompt_id;
-  std::string answer_file;  // empty: an editor on a terminal, else standard input
+  std::string answer_file;  // empty: an editor on a terminal, otherwise standard input
   std::string answered_by;
   std::string answer_model;
 
@@ -154,13 +154,13 @@ struct Options {
   // report
   std::vector<std::string> report_tasks;
   std::string run_folder;
-  std::string baseline_file;  // upstream's; empty: none
+  std::string baseline_file;  // upstream's file; empty: none
 
   // workers
   std::string drain_worker;
   std::optional<absl::Duration> drain_grace;
   bool gone_workers = false;
-  bool wide = false;  // workers: also what each GPU reads
+  bool wide = false;  // workers: also the readings of each GPU
 
   // tasks, task ls
   std::string suite;
@@ -176,17 +176,17 @@ struct Options {
   std::string dtype;
   std::string baseline;  // empty, "torch" or "torch.compile"
   std::string device;
-  std::string task_output;  // folder in which the task's folder is made
+  std::string task_output;  // folder in which to create the task's folder
   std::string interpreter;
 
-  // eval and run: names of published solutions, in place of files
+  // eval and run: names of published solutions, instead of files
   std::string solution;
   std::string rival_solution;
   std::string seed_solution;
 };
 
-// Parses argv. nullopt: done already (help, version or a usage error was printed); *exit_code says
-// how to end. Every usage error names the argument.
+// Parses argv. Returns nullopt if help, the version or a usage error was printed; the program must
+// then end with *exit_code. Every usage error names the argument.
 std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code);
 
 }  // namespace ksearch

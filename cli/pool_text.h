@@ -9,11 +9,12 @@
 
 namespace ksearch {
 
-// How the pools of autoscalers stand: a table, then what is wrong, a line each; "" without pools.
+// Returns the state of autoscalers' pools as a table, followed by one line per fault; "" without
+// pools.
 std::string PoolsText(const google::protobuf::RepeatedPtrField<v1::PoolStatus>& pools,
                       absl::Time now);
 
-// What waits for workers: a table, or one sentence if nothing does.
+// Returns the demand for workers as a table, or one sentence if there is none.
 std::string DemandText(const v1::DemandReply& demand);
 
 }  // namespace ksearch

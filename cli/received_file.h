@@ -14,12 +14,12 @@
 
 namespace ksearch {
 
-// A file that comes over the network in pieces. It lies beside its place under another name, which
-// goes with this object, until Finish has found it whole and put it there. Only its owner may read
-// it. Thread-compatible.
+// A file that is received in pieces. It has a temporary name beside its destination until Finish
+// has checked that it is complete and renamed it; the destructor removes an unfinished file. Only
+// its owner may read it. Thread-compatible.
 class ReceivedFile {
  public:
-  // ALREADY_EXISTS: there is a file, and `replace` is not set. Other errors name the path.
+  // ALREADY_EXISTS: the file exists and `replace` is not set. Other errors name the path.
   static absl::StatusOr<std::unique_ptr<ReceivedFile>> Create(const std::string& path,
                                                               bool replace);
   ~ReceivedFile();
@@ -27,7 +27,8 @@ class ReceivedFile {
   ReceivedFile& operator=(const ReceivedFile&) = delete;
 
   absl::Status Append(absl::string_view bytes);
-  // DATA_LOSS: it is not what was sent. On success the file is at its place and on the disk.
+  // DATA_LOSS: the content differs from what was sent. On success the file is durable at its
+  // destination.
   absl::Status Finish(const v1::TransferEnd& end);
 
  private:

@@ -20,12 +20,11 @@ namespace ksearch {
 absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id,
                                        const Options& options);
 
-// Hands over every event of a run after `after_seq` until the run ends. Reconnects as WatchRun
-// does.
+// Passes on every event of a run after `after_seq` until the run ends. Reconnects as WatchRun does.
 absl::Status FollowRun(Client* client, const std::string& run_id, int64_t after_seq,
                        const std::function<void(const v1::RunEvent&)>& take);
 
-// What is said at the end of a run: a table of what happened and the best candidate.
+// Returns the text at the end of a run: a table of its events and the best candidate.
 std::string FinalTable(const v1::RunStatus& status, const v1::ListEventsReply& events);
 
 }  // namespace ksearch

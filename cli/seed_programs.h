@@ -24,7 +24,7 @@ absl::StatusOr<std::vector<v1::SeedProgram>> ReadSeedPrograms(
     const std::vector<std::string>& values, const std::string& task, const ReadBest& best_of,
     const std::string& given_as = "--seed-solution");
 
-// Makes them all that the run begins with.
+// Makes the run begin with these programs.
 void SetSeedPrograms(const std::vector<v1::SeedProgram>& seeds, v1::RunConfig* config);
 
 }  // namespace ksearch

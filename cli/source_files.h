@@ -13,12 +13,12 @@ namespace ksearch {
 // have the same base name.
 absl::StatusOr<std::vector<v1::SourceFile>> ReadSourceFiles(const std::vector<std::string>& paths);
 
-// Writes a program below a folder, which is made if it is not there; files of the same names are
-// replaced. INVALID_ARGUMENT: a file would lie outside of it.
+// Writes a program into a folder, which is created if necessary; files of the same names are
+// replaced. INVALID_ARGUMENT: a file would be outside of it.
 absl::Status WriteSourceFiles(const v1::Sources& sources, const std::string& folder);
 
-// The language of the first file whose ending names another than the default; else the default:
-// beside a program's .cu there may be a .cpp.
+// Returns the language of the first file whose extension names a language other than the default,
+// otherwise the default: a .cu program may have .cpp files beside it.
 v1::Language LanguageOf(const std::vector<v1::SourceFile>& files);
 
 }  // namespace ksearch

@@ -18,37 +18,38 @@ std::string Table(const std::vector<std::vector<std::string>>& rows);
 std::string OutcomeText(v1::Outcome outcome);
 std::string StateText(v1::RunState state);
 std::string LanguageText(v1::Language language);
-// `text` with a newline at its end.
+// Ends `text` with a newline.
 std::string EndedLine(const std::string& text);
-// The program as one text. Of several files each begins with a comment that names it.
+// Returns the program as one text. If it has several files, each begins with a comment that names
+// it.
 std::string SourcesText(const v1::Sources& sources);
 // "1 worker", "2 workers".
 std::string CountText(int64_t count, absl::string_view noun);
-// First 12 characters.
+// The first 12 characters.
 std::string ShortId(const std::string& id);
 // "6.42x [6.31, 6.55] at 95 %".
 std::string BestText(const v1::BestSummary& best);
-// A line on the mean over the official cases of a confirmation over the baseline, and one on that
-// over all cases; the one that `by` names ("official", "all") first, else the one that decided.
-// Empty where they are the same, or not recorded.
+// One line on a confirmation's mean over the baseline for the official cases, and one for all
+// cases; the one that `by` names ("official", "all") comes first, otherwise the one that decided.
+// Empty if they are equal or not recorded.
 std::string MeansText(const v1::JobResult& confirmation, absl::string_view by);
 // "12.3 us", "1.23 ms".
 std::string LatencyText(double microseconds);
 
 // One line of a run's log, without its time.
 std::string EventText(const v1::RunEvent& event);
-// "measured with NVIDIA H200 sm_90a, ...", and what is wrong with that; "" while it is not known.
+// "measured with NVIDIA H200 sm_90a, ...", and what is wrong with that; "" while it is unknown.
 std::string PlatformLine(const v1::RunStatus& status);
 // An event of a worker, a lease or a model call, in one line without its time.
 std::string FleetEventText(const v1::FleetEvent& event);
 // "running  7/16 rounds  best 5.31x ...": one line.
 std::string StatusLine(const v1::RunStatus& status);
-// The tree with beliefs, one node a line, children indented.
+// The tree with scores, one node per line, children indented.
 std::string TreeText(const v1::WorldModel& model);
-// A result in full: outcome, diagnostics, a line per workload, comparisons; then the packet, which
-// takes the place of the compiler's facts.
+// A result in full: outcome, diagnostics, a line per workload, comparisons; then the evaluation
+// summary, which replaces the compiler's facts.
 std::string ResultText(const v1::JobResult& result, const std::string& packet = "");
-// A line for each; empty if there are none.
+// One line per score; empty if there are none.
 std::string SuiteScoresText(const google::protobuf::RepeatedPtrField<v1::SuiteScore>& scores);
 
 }  // namespace ksearch

@@ -5,7 +5,7 @@
 
 namespace ksearch {
 
-// Has the help of `app` and of all commands below it say what an option's value is: "--out FILE",
+// Makes the help of `app` and of all its commands describe option values as "--out FILE" or
 // "--language cpp|cuda|python", where the library would print types and ranges of numbers.
 void NameValues(CLI::App* app);
 

@@ -20,8 +20,8 @@ std::string JobId(const v1::JobSpec& spec);
 // Over every field of the task, likewise.
 std::string TaskDigest(const v1::Task& task);
 
-// Whether `name` stands for the job or the task by the rule above, or by that of earlier releases
-// (identity_v1.h), whose jobs and tasks may still be on record.
+// Returns true if `name` stands for the job or the task by the rule above, or by that of earlier
+// releases (identity_v1.h), whose jobs and tasks may still be on record.
 bool IsJobName(const std::string& name, const v1::JobSpec& spec);
 bool IsTaskName(const std::string& name, const v1::Task& task);
 

@@ -5,8 +5,8 @@
 
 namespace ksearch {
 
-// Whether jobs of this kind run no program of the task on a device, so that a worker without one
-// can do them, and no reference is needed.
+// Returns true if jobs of this kind run no program of the task on a device, so that a worker
+// without one can do them, and no reference is needed.
 inline bool TakesNoDevice(v1::JobKind kind) {
   return kind == v1::JOB_KIND_BUILD || kind == v1::JOB_KIND_DESCRIBE;
 }

@@ -87,9 +87,9 @@ std::string LanguageName(v1::Language language);
 // Every name, for usage texts: "cpp, cuda or python".
 std::string LanguageNames();
 
-// Whether programs in it run on devices of this class; false for a value without a row.
+// Returns true if programs in it run on devices of this class; false for a value without a row.
 bool RunsOn(v1::Language language, v1::DeviceClass device);
-// Whether workers of this release build and run them there.
+// Returns true if workers of this release build and run them there.
 bool BuiltFor(v1::Language language, v1::DeviceClass device);
 // The device that programs in it run on for a task of this device class: that one, or else the
 // language's usual one.
@@ -98,7 +98,7 @@ v1::DeviceClass UsedDevice(v1::Language language, v1::DeviceClass device);
 // The language that a file's ending says; nullopt if it says none.
 std::optional<v1::Language> LanguageOfPath(absl::string_view path);
 
-// Whether one of the files ends as main files of the language do.
+// Returns true if one of the files ends as main files of the language do.
 bool HasMainFile(const google::protobuf::RepeatedPtrField<v1::SourceFile>& files,
                  const LanguageFacts& language);
 

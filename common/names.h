@@ -13,15 +13,14 @@ inline constexpr int64_t kMaxTaskNameBytes = 200;
 // Letters, digits and '_', not beginning with a digit: a name in C and in Python.
 bool IsIdentifier(absl::string_view name);
 
-// Whether a task, and so its folder, may have this name: one to kMaxTaskNameBytes letters, digits,
-// '_', '.' and '-', not beginning with '.'.
+// Returns true if a task, and so its folder, may have this name: one to kMaxTaskNameBytes letters,
+// digits, '_', '.' and '-', not beginning with '.'.
 bool IsTaskName(absl::string_view name);
 
 inline constexpr size_t kMaxTrialNameBytes = 64;
 
-// Whether an experiment or an arm may have this name: one to kMaxTrialNameBytes letters, digits,
-// '_',
-// '.' and '-', not beginning with '.' or '-'.
+// Returns true if an experiment or an arm may have this name: one to kMaxTrialNameBytes letters,
+// digits, '_', '.' and '-', not beginning with '.' or '-'.
 bool IsTrialName(absl::string_view name);
 
 }  // namespace ksearch

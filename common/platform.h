@@ -14,10 +14,11 @@ v1::Platform PlatformOf(const v1::DeviceFingerprint& device);
 // The part of a platform that a job of this kind depends on: a build takes no device.
 v1::Platform PlatformFor(v1::JobKind kind, v1::Platform platform);
 
-// Whether `platform` is all that `wanted` names; an empty field of `wanted` is met by anything.
+// Returns true if `platform` is all that `wanted` names; an empty field of `wanted` is met by
+// anything.
 bool Meets(const v1::Platform& platform, const v1::Platform& wanted);
 
-// Whether nothing of it is left open.
+// Returns true if nothing of it is left open.
 bool IsComplete(const v1::Platform& platform);
 
 // "NVIDIA H200 sm_90a, harness 5, nvcc 12.8 ..."; empty fields are left out. "any": all are.

@@ -6,7 +6,7 @@
 
 namespace ksearch {
 
-// Whether a file's text is of this form (v1::ProgramForm.begins and begins_not).
+// Returns true if a file's text is of this form (v1::ProgramForm.begins and begins_not).
 bool IsOfForm(const v1::ProgramForm& form, absl::string_view text);
 
 // The form of the task that a program is of; null if it is of none and has the task's own entry, if

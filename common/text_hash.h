@@ -27,7 +27,8 @@ inline uint64_t MixBits(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Whether the byte belongs to a word of source text: letters, digits, '_', and what is not ASCII.
+// Returns true if the byte belongs to a word of source text: letters, digits, '_', and what is not
+// ASCII.
 inline bool IsWordByte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return absl::ascii_isalnum(byte) || c == '_' || byte >= 0x80;

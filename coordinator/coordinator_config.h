@@ -10,10 +10,11 @@
 
 namespace ksearch {
 
-// What the command line asks for beside the configuration.
+// What the command line requests besides the configuration.
 struct CommandLineActions {
-  std::string backup;  // copy the database to here and end; empty: do not
-  // Remove these runs, and all that ended before a time, after a copy to `archive`, and end.
+  std::string backup;  // copy the database here and exit; empty: do not
+  // Remove these runs and all that ended before a time, after archiving them to `archive`, and
+  // exit.
   std::vector<std::string> remove_runs;
   absl::Time remove_runs_before = absl::InfinitePast();
   std::string archive;
@@ -21,9 +22,10 @@ struct CommandLineActions {
     return !remove_runs.empty() || remove_runs_before != absl::InfinitePast();
   }
   bool exit_when_waiting = false;
-  bool check_config = false;                 // only say whether the configuration is good
-  std::string dashboard;                     // where to serve the page, IP:PORT; empty: nowhere
-  std::vector<std::string> dashboard_hosts;  // names it may be opened by, beside localhost
+  bool check_config = false;  // only check the configuration and exit
+  std::string dashboard;      // address of the dashboard, IP:PORT; empty: none
+  // host names besides localhost by which it may be opened
+  std::vector<std::string> dashboard_hosts;
 };
 
 // The command line of ksearch-coordinator over its config file over the defaults of config.proto.

@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// A program of the user's starts and stops workers (v1::CommandFleet says how).
+// Starts and stops workers with a program of the user's (see v1::CommandFleet).
 class CommandFleet final : public FleetProvider {
  public:
   static absl::StatusOr<std::unique_ptr<FleetProvider>> Create(const v1::WorkerPool& pool);

@@ -11,11 +11,12 @@
 
 namespace ksearch {
 
-// The provider that the pool names. INVALID_ARGUMENT: its settings are wrong, or it names none; the
-// message begins with the field. REQUIRES: the pool's defaults are filled in.
+// Makes the provider that the pool names. INVALID_ARGUMENT: its settings are wrong, or the pool
+// names no provider; the message begins with the field. REQUIRES: the pool's defaults are filled
+// in.
 absl::StatusOr<std::unique_ptr<FleetProvider>> MakeFleetProvider(const v1::WorkerPool& pool);
 
-// "command", "slurm", ...; "" if it names none.
+// "command", "slurm", ...; "" if the pool names none.
 std::string ProviderName(const v1::WorkerPool& pool);
 
 }  // namespace ksearch

@@ -5,8 +5,8 @@
 
 namespace ksearch {
 
-// Where the log of an instance is, as the end of a sentence: ": see LOG", and what its last line
-// says if LOG is a file that this process can read. "" for "".
+// Returns ": see LOG" for the end of a sentence, followed by the last line of LOG if this process
+// can read the file. Returns "" for "".
 std::string SeeLog(const std::string& log);
 
 }  // namespace ksearch

@@ -13,8 +13,9 @@
 
 namespace ksearch {
 
-// Workers as pods, through the API with a service account: those of a Deployment whose replicas are
-// set, or one Job each. A worker's pod must give it KSEARCH_INSTANCE: the pod's name, or the Job's.
+// Workers as pods, through the API with a service account: either the pods of a Deployment whose
+// replicas are adjusted, or one Job each. The pod must set KSEARCH_INSTANCE to the name of the pod
+// or of the Job.
 class KubernetesFleet final : public FleetProvider {
  public:
   static absl::StatusOr<std::unique_ptr<FleetProvider>> Create(const v1::WorkerPool& pool);
@@ -32,13 +33,13 @@ class KubernetesFleet final : public FleetProvider {
 
   absl::StatusOr<Fleet> ListDeployment();
   absl::StatusOr<Fleet> ListJobs();
-  // All objects at `path` that the query selects, page by page.
+  // Returns all objects at `path` that the query selects, fetched page by page.
   absl::StatusOr<nlohmann::json> Objects(const std::string& path, const std::string& query);
   absl::StatusOr<nlohmann::json> Pods(const std::string& selector);
-  // Why Jobs have no pods, by Job: the newest warning about each.
+  // Returns the newest warning about each Job, which says why it has no pods.
   absl::StatusOr<std::map<std::string, std::string>> WarningsOfJobs();
-  // Sets the Deployment's replicas to what `wanted` makes of them. Starts over if somebody changed
-  // the Deployment in between.
+  // Sets the Deployment's replicas to `wanted` of the present number. Retries if somebody else
+  // changed the Deployment in between.
   absl::Status Rescale(absl::FunctionRef<int(int replicas)> wanted);
   bool of_jobs() const { return !job_.is_null(); }
   std::string CorePath(const std::string& rest) const;
@@ -48,10 +49,10 @@ class KubernetesFleet final : public FleetProvider {
   const v1::WorkerPool pool_;
   const std::string name_space_;
   ApiClient api_;
-  const nlohmann::json job_;  // null: a Deployment
+  const nlohmann::json job_;  // null: uses a Deployment
 };
 
-// What of a pod's state matters here.
+// Converts a pod to an Instance.
 Instance InstanceOfPod(const nlohmann::json& pod);
 
 }  // namespace ksearch

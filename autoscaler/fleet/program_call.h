@@ -14,30 +14,30 @@ namespace ksearch {
 // One call of a scheduler's or user's program.
 struct ProgramCall {
   std::vector<std::string> argv;
-  std::map<std::string, std::string> environment;  // added to what BaseEnvironment has
+  std::map<std::string, std::string> environment;  // added to BaseEnvironment
   std::string input;                               // its standard input
-  std::string input_file;                          // the same from a file, in place of `input`
+  std::string input_file;                          // file used as standard input instead of `input`
   absl::Duration timeout = absl::Seconds(60);
 };
 
-// What it printed. UNAVAILABLE, with its name and the last line of its standard error, if it did
-// not end with 0 in time; NOT_FOUND if there is no such program.
+// Returns the standard output. UNAVAILABLE, with the program's name and the last line of its
+// standard error, if it did not exit with 0 in time; NOT_FOUND if there is no such program.
 absl::StatusOr<std::string> CallProgram(const ProgramCall& call);
 
-// The part of this process's environment that programs need to work as they do in the user's own
-// shell: where to find programs, files and agents. Never a token of ksearch's.
+// The part of this process's environment that programs need to work as in the user's own shell: the
+// paths of programs, files and agents. Never contains a token of ksearch.
 std::map<std::string, std::string> BaseEnvironment();
 
-// `text` as one word of a POSIX shell.
+// Quotes `text` as one word of a POSIX shell.
 std::string ShellWord(absl::string_view text);
 
-// The line without what is not printable, at most 500 bytes.
+// Removes unprintable characters and truncates to 500 bytes.
 std::string OneLine(absl::string_view text);
 
-// The last line that has something in it, likewise; "": there is none.
+// Returns the last line that is not blank, cleaned in the same way; "" if there is none.
 std::string LastLine(absl::string_view text);
 
-// Whether it may name an instance: [A-Za-z0-9_.-]{1,64}.
+// Returns true if the text is a valid instance id: [A-Za-z0-9_.-]{1,64}.
 bool IsInstanceId(absl::string_view text);
 
 }  // namespace ksearch

@@ -9,9 +9,8 @@
 
 namespace ksearch {
 
-// Workers as elements of Slurm job arrays, with the rights of the user whose process this is. A
-// preempted job is queued again by Slurm and keeps its id. Jobs are known by their name,
-// "ksearch-POOL".
+// Workers as elements of Slurm job arrays, with the rights of the user who runs this process. Slurm
+// requeues a preempted job, which keeps its id. Jobs are found by their name, "ksearch-POOL".
 class SlurmFleet final : public FleetProvider {
  public:
   static absl::StatusOr<std::unique_ptr<FleetProvider>> Create(const v1::WorkerPool& pool);
@@ -22,10 +21,10 @@ class SlurmFleet final : public FleetProvider {
   std::string Plan() const override;
   std::string LogOf(const std::string& id) const override;
 
-  // The batch script of `count` workers. What the config gives as a word is quoted for the shell,
-  // but for setup_lines, which are shell.
+  // Returns the batch script of `count` workers. Words from the config are quoted for the shell,
+  // except setup_lines, which are shell code.
   std::string Script(int count) const;
-  // The lines of `squeue -o '%i %t %r'`.
+  // Parses the output of `squeue -o '%i %t %r'`.
   static absl::StatusOr<Fleet> ParseQueue(absl::string_view text);
 
  private:
@@ -33,7 +32,7 @@ class SlurmFleet final : public FleetProvider {
   std::string JobName() const;
 
   const v1::WorkerPool pool_;
-  std::string last_started_;  // the first of the newest array; empty: not known
+  std::string last_started_;  // first element of the newest array; empty: unknown
 };
 
 }  // namespace ksearch

@@ -11,9 +11,9 @@
 
 namespace ksearch {
 
-// Workers on existing machines, started over ssh with the keys of the user who runs this. One
-// worker per host; the instance's id is the host's name, with '_' for characters that an id may not
-// have. A host that does not answer is skipped for a while, so that another takes its place.
+// Workers on existing machines, started over ssh with the keys of the user who runs this process.
+// One worker per host; the instance's id is the host's name, with '_' for characters that are not
+// allowed in ids. A host that does not respond is skipped for a while in favor of another one.
 class SshFleet final : public FleetProvider {
  public:
   static absl::StatusOr<std::unique_ptr<FleetProvider>> Create(const v1::WorkerPool& pool);
@@ -26,9 +26,9 @@ class SshFleet final : public FleetProvider {
 
  private:
   explicit SshFleet(const v1::WorkerPool& pool);
-  // Runs the script there with a POSIX shell.
+  // Runs the script on the host with a POSIX shell.
   absl::StatusOr<std::string> Shell(const std::string& host, const std::string& script) const;
-  // Copies the bundle to the host unless it is there.
+  // Copies the bundle to the host unless it is already there.
   absl::Status Copy(const std::string& host) const;
   std::string StartScript(const std::string& id) const;
   std::string Folder() const;
@@ -36,8 +36,8 @@ class SshFleet final : public FleetProvider {
   const v1::WorkerPool pool_;
   std::map<std::string, std::string> hosts_;  // by instance id
   std::string bundle_sha256_;
-  std::set<std::string> running_;  // ids, as of the last List
-  std::set<std::string> tried_;    // ids whose start failed: last in the row
+  std::set<std::string> running_;  // ids at the last List
+  std::set<std::string> tried_;    // ids whose start failed; they are tried after all others
   bool listed_ = false;
 };
 

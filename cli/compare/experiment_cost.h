@@ -10,21 +10,21 @@
 
 namespace ksearch {
 
-// What one run of an arm on a task is estimated at.
+// The estimate for one run of an arm on a task.
 struct ArmEstimate {
   int arm = 0;  // index into Experiment.arms
   std::string task;
   v1::DeviceClass device = v1::DEVICE_CLASS_UNSPECIFIED;
-  int workloads = 0;  // held-out ones included
+  int workloads = 0;  // including held-out ones
   v1::RunEstimate estimate;
 };
 
-// What the experiment may cost, from the estimates of each arm on each task. Pure.
+// Computes the cost of the experiment from the estimates of each arm on each task. Pure.
 v1::ExperimentCost CostOf(const v1::Experiment& experiment,
                           const std::vector<ArmEstimate>& estimates);
 
-// INVALID_ARGUMENT names the budget that cannot be met: a cap below what a run's first call
-// reserves, or a limit of the whole experiment below its estimate.
+// INVALID_ARGUMENT names the budget that cannot be met: a cap below the reservation of a run's
+// first call, or a limit of the whole experiment below its estimate.
 absl::Status CheckBudgets(const v1::Experiment& experiment,
                           const std::vector<ArmEstimate>& estimates);
 

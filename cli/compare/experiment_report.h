@@ -7,13 +7,13 @@
 
 namespace ksearch {
 
-// What a complete experiment's runs, as far as there are any, say of its arms, whose strategies are
-// filled in. Pure: the same runs
-// give the same report to the last digit.
+// Computes the report on a complete experiment from the runs that exist so far. The arms'
+// strategies must be filled in. Pure: the same runs give exactly the same report.
 v1::ExperimentReport MakeReport(const v1::Experiment& experiment,
                                 std::vector<v1::TrialSummary> trials);
 
-// The best screened speed-up once the amount was spent, by the run's curve; 1: nothing better yet.
+// Returns the best screened speed-up once the amount was spent, from the run's curve; 1 if nothing
+// was better yet.
 double BestAt(const v1::TrialSummary& trial, double amount, double (*axis)(const v1::CurvePoint&));
 
 }  // namespace ksearch

@@ -18,26 +18,27 @@
 
 namespace ksearch {
 
-// Drives an experiment on a coordinator. It keeps nothing itself: its runs, and what they measured
-// again, are the coordinator's, named after experiment, task, arm and seed. Killed at any time, a
-// new one continues where it was. Used by one thread.
+// Carries out an experiment on a coordinator. Stores nothing: its runs and the repeated
+// measurements are the coordinator's, named after experiment, task, arm and seed. If it is killed,
+// a new one continues. Used by one thread.
 class ExperimentRunner {
  public:
-  using Say = std::function<void(const std::string& line)>;  // progress, for people
+  using Say = std::function<void(const std::string& line)>;  // prints a line of progress
 
   // Borrows client and experiment.
   ExperimentRunner(Client* client, const v1::Experiment& experiment, SeedsByTask seeds, Say say);
 
-  // What each arm on each task is estimated at. INVALID_ARGUMENT and other refusals of the
-  // coordinator name the arm and the field. Nothing is spent.
+  // Returns the estimate for each arm on each task. INVALID_ARGUMENT and other refusals of the
+  // coordinator name the arm and the field. Spends nothing.
   absl::StatusOr<std::vector<ArmEstimate>> Estimate();
-  // That runs which there are already had the settings that the experiment has now, by its
-  // estimates. INVALID_ARGUMENT names arm and field.
+  // Checks by the estimates that existing runs have the settings that the experiment has now.
+  // INVALID_ARGUMENT names arm and field.
   absl::Status CheckRecorded(const std::vector<ArmEstimate>& estimates);
-  // Starts missing runs, resumes stopped or failed ones, waits for all, and measures again;
-  // then what came of each run. A coordinator that goes away meanwhile is waited for.
+  // Starts missing runs, resumes stopped or failed ones, waits for all of them, measures again, and
+  // returns the summary of each run. If the coordinator becomes unreachable, waits until it is
+  // back.
   absl::StatusOr<std::vector<v1::TrialSummary>> Run();
-  // Runs that ended as failed, or were stopped by somebody while this waited.
+  // Number of runs that failed, or that somebody stopped while this object waited.
   int unfinished() const { return unfinished_; }
 
  private:
@@ -46,10 +47,10 @@ class ExperimentRunner {
   absl::StatusOr<std::map<Place, v1::RunStatus>> Recorded();
   absl::StatusOr<v1::TrialSummary> Conclude(const v1::RunStatus& run);
   absl::StatusOr<std::vector<v1::RunEvent>> EventsOf(const std::string& run_id);
-  // One session of the candidate, or what is on record of it.
+  // Returns the verdict of one session on the candidate, from the record if it exists.
   absl::StatusOr<SessionVerdict> Session(const v1::RunStatus& run, const std::string& candidate_id,
                                          int session);
-  // Resumes a run that stopped or failed, once. False: it cannot be resumed.
+  // Resumes a run that stopped or failed, once. Returns false if it cannot be resumed.
   absl::StatusOr<bool> ResumeTrial(const v1::RunStatus& run);
   absl::Status Start(const PlannedTrial& trial);
   void SayProgress(size_t planned, size_t ended, size_t active, size_t concluded);

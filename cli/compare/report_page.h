@@ -7,9 +7,9 @@
 
 namespace ksearch {
 
-// The report as one HTML file that needs nothing else: no script, no font, no picture from
-// elsewhere. Curves of the best screened so far (median of an arm's runs, and the middle half of
-// them) against evaluations, tokens, money, device time and hours; the tables; every run.
+// Returns the report as a self-contained HTML file without external scripts, fonts or pictures. It
+// shows curves of the best screened speed-up (median of an arm's runs, and the middle half of them)
+// against evaluations, tokens, money, device time and hours; the tables; and every run.
 std::string ReportPage(const v1::ExperimentReport& report);
 
 }  // namespace ksearch

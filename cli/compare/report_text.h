@@ -7,11 +7,11 @@
 
 namespace ksearch {
 
-// The report for a terminal: arms, comparisons, claims, cautions, and the best so far at quarters
-// of the evaluations.
+// Formats the report for a terminal: arms, comparisons, claims, cautions, and the best speed-up at
+// quarters of the evaluations.
 std::string ReportText(const v1::ExperimentReport& report);
 
-// What `table` shows, shared with the page: the first row holds the headings.
+// The rows of `table`, shared with the page. The first row has the headings.
 std::vector<std::vector<std::string>> ArmRows(const v1::ExperimentReport& report);
 std::vector<std::vector<std::string>> ComparisonRows(const v1::ExperimentReport& report);
 

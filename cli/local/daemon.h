@@ -16,9 +16,9 @@
 
 namespace ksearch {
 
-// A program that runs on by itself and holds a lock on a file, with its process id in it, as long
-// as it lives. The lock alone says whether it runs: it ends with the process, however that ends,
-// and with the machine. Thread-compatible.
+// A program that runs in the background and, as long as it lives, holds a lock on a file that
+// contains its process id. Only the lock says whether it runs: it is released when the process
+// ends, however that happens. Thread-compatible.
 class Daemon {
  public:
   struct Files {
@@ -33,19 +33,21 @@ class Daemon {
   std::string name() const;
   const std::string& log() const { return files_.log; }
 
-  // The process that holds the lock; nullopt: none does. FAILED_PRECONDITION if somebody holds it
-  // whom this process cannot see, as from another container.
+  // Returns the process that holds the lock, or nullopt if none does. FAILED_PRECONDITION if the
+  // holder is invisible to this process, for example in another container.
   absl::StatusOr<std::optional<pid_t>> Running() const;
 
-  // Starts it in a session of its own, with its output appended to the log. REQUIRES: !Running().
+  // Starts the program in its own session, with its output appended to the log. REQUIRES:
+  // !Running().
   absl::Status Start(const std::vector<std::string>& arguments, const Environment& environment);
-  // Set if it has ended: what it ended with, in words, if this object started it.
+  // Returns how the program ended, as text, if this object started it and it has ended.
   std::optional<std::string> Ended();
-  // The last lines of the log, of what Start of this object began if it did, at most `count`.
+  // Returns at most `count` of the log's last lines, only from the output since Start if this
+  // object started the program.
   std::vector<std::string> LastLines(size_t count) const;
 
-  // Asks it to end (SIGTERM), waits for up to `patience`, then ends it (SIGKILL). False if that had
-  // to be. OK and true if it does not run.
+  // Asks the program to end (SIGTERM), waits up to `patience`, then kills it (SIGKILL). Returns
+  // false if it had to be killed, and true if it ended or was not running.
   absl::StatusOr<bool> Stop(absl::Duration patience) const;
 
  private:

@@ -13,15 +13,15 @@ using Environment = std::map<std::string, std::string>;
 // This process's environment.
 Environment CurrentEnvironment();
 
-// The value without blanks around it; empty if the variable is not set.
+// Returns the value without surrounding blanks; empty if the variable is not set.
 std::string ValueOf(const Environment& environment, const std::string& name);
 
-// What of `environment` a local coordinator gets: what programs need, proxies and certificates, and
-// the variables in `keys`, which are the only place where keys are handed on.
+// Returns the part of `environment` that a local coordinator gets: what programs need, proxies and
+// certificates, and the variables in `keys`. Keys are passed on in no other way.
 Environment CoordinatorEnvironment(const Environment& environment,
                                    const std::vector<std::string>& keys);
 
-// What of it a local worker gets: what compilers and interpreters need, and no keys.
+// Returns the part that a local worker gets: what compilers and interpreters need, and no keys.
 Environment WorkerEnvironment(const Environment& environment);
 
 }  // namespace ksearch

@@ -12,25 +12,26 @@
 
 namespace ksearch {
 
-// The account that a worker becomes when root starts it; user and group have the same number.
+// The account that a worker switches to if root starts it; the group has the same number.
 inline constexpr int kLocalWorkerAccount = 64123;
 
-// Where the coordinator and the worker that `ksearch up` starts keep everything. The folder is its
-// owner's alone (mode 0700), and with it the socket: who may open the folder may use the pair. Of
-// root it is 0710, for the group of the worker's account.
+// The folder with all state of the coordinator and worker that `ksearch up` starts. Only its owner
+// may open the folder (mode 0700), and so the socket: whoever can open it can use the pair. If root
+// owns it, the mode is 0710 for the group of the worker's account.
 class LocalFolder {
  public:
-  // `given` if it is not empty; else $XDG_STATE_HOME/ksearch or ~/.local/state/ksearch; of root
-  // /var/lib/ksearch-local, as no other account can enter root's home. Absolute. INVALID_ARGUMENT
-  // if the environment names no place, or the socket's path would be too long for the kernel.
+  // Returns `given` unless it is empty; otherwise $XDG_STATE_HOME/ksearch or
+  // ~/.local/state/ksearch; for root /var/lib/ksearch-local, because no other account can enter
+  // root's home. Absolute. INVALID_ARGUMENT if the environment determines no folder, or if the
+  // socket's path would be too long for the kernel.
   static absl::StatusOr<std::string> PathFrom(const std::string& given,
                                               const Environment& environment, bool as_root);
 
-  // Creates what is missing and closes it to others. FAILED_PRECONDITION for a folder that is in
-  // use for something else, that belongs to another account, or that the worker's account cannot
-  // reach.
+  // Creates what is missing and restricts it to the owner. FAILED_PRECONDITION for a folder that is
+  // used for something else, belongs to another account, or cannot be reached by the worker's
+  // account.
   static absl::StatusOr<LocalFolder> Open(const std::string& path, bool as_root);
-  // Whether Open was ever there.
+  // Returns true if Open has ever succeeded there.
   static bool Exists(const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -39,20 +40,21 @@ class LocalFolder {
   std::string address() const { return "unix:" + socket(); }
   std::string coordinator_config() const { return path_ + "/coordinator.textproto"; }
   std::string coordinator_state() const { return path_ + "/coordinator"; }
-  // Where the coordinator says its page is: an address that admits anyone who knows it.
+  // The file with the URL of the coordinator's page, which admits anyone who knows it.
   std::string page_url() const { return coordinator_state() + "/page_url"; }
   std::string coordinator_log() const { return path_ + "/coordinator.log"; }
   std::string worker_config() const { return path_ + "/worker.textproto"; }
   std::string worker_state() const { return path_ + "/worker"; }
   std::string worker_log() const { return path_ + "/worker.log"; }
-  // For tasks of the user's own.
+  // Folder for the user's own tasks.
   std::string tasks() const { return path_ + "/tasks"; }
 
-  // Waits until no other `ksearch up` or `down` is at work on the folder, and keeps them out until
-  // the result is destroyed. Says on stderr when it waits. DEADLINE_EXCEEDED after `wait`.
+  // Waits until no other `ksearch up` or `down` works on the folder, and locks them out until the
+  // result is destroyed. Says on stderr that it waits. DEADLINE_EXCEEDED after `wait`.
   absl::StatusOr<UniqueFd> Lock(absl::Duration wait) const;
 
-  // As root: lets the worker's account use the socket, which the coordinator makes its own.
+  // As root: gives the worker's account access to the socket, which the coordinator creates for
+  // itself.
   absl::Status ShareSocket() const;
 
  private:
@@ -62,8 +64,8 @@ class LocalFolder {
   bool as_root_;
 };
 
-// The first folder on the way to `path` that `account` (user and group) may not enter, of those
-// that exist; empty if there is none.
+// Returns the first existing folder on the way to `path` that `account` (user and group) may not
+// enter; empty if there is none.
 std::string FolderClosedTo(int account, const std::string& path);
 
 }  // namespace ksearch

@@ -18,22 +18,23 @@
 
 namespace ksearch {
 
-// A coordinator and a worker on this machine, for its user alone: what `ksearch up` starts and
-// --local uses. They keep running when the command ends. Every function takes the folder's lock
-// first, so that two commands never start two pairs. Progress goes to stderr.
+// A coordinator and a worker on this machine for its user alone, as `ksearch up` starts and --local
+// uses them. They keep running when the command ends. Every function takes the folder's lock first,
+// so that two commands never start two pairs. Prints progress on stderr.
 class LocalPair {
  public:
-  // `binary_folder` has ksearch-coordinator, ksearch-worker and what that needs.
+  // `binary_folder` contains ksearch-coordinator, ksearch-worker and the files that they need.
   LocalPair(LocalFolder folder, Environment environment, std::string binary_folder);
 
   struct UpOptions {
-    // The worker must be ready; otherwise one that cannot start or is ill is a finding only.
+    // The worker must be ready; otherwise a worker that cannot start or is unhealthy is only a
+    // finding.
     bool need_worker = true;
-    // A coordinator that runs without one of these providers, or with another address of it, though
-    // the environment has it by now, is restarted, unless it has work or would lose another.
+    // Restarts a running coordinator that lacks one of these providers, or has another address for
+    // it than the environment, unless it has work or would lose another provider.
     std::set<std::string> providers;
-    // What the coordinator's runs are written for as well; a coordinator that runs with others is
-    // restarted, unless it has work. Absent: as with its last start.
+    // Sinks of the coordinator's runs. A coordinator that runs with other sinks is restarted unless
+    // it has work. Absent: those of its last start.
     std::optional<std::vector<v1::SinkConfig>> sinks;
   };
   struct State {
@@ -41,50 +42,51 @@ class LocalPair {
     std::optional<int> worker;
     bool coordinator_started = false;  // by this call
     bool worker_started = false;
-    bool answers = false;  // the coordinator does
-    bool ready = false;    // the worker takes jobs
+    bool answers = false;  // the coordinator responds
+    bool ready = false;    // the worker accepts jobs
     int active_runs = 0;
-    std::vector<std::string> providers;  // that the coordinator knows
-    // Providers of UpOptions that the coordinator lacks; the message says why that is left so.
+    std::vector<std::string> providers;  // known to the coordinator
+    // Providers of UpOptions that the coordinator lacks, with the reason why it was not restarted.
     std::map<std::string, std::string> not_taken;
-    // What this machine can do and what it lacks; which model providers there are.
+    // What this machine can do and lacks, and which model providers are available.
     std::vector<LocalFinding> findings;
   };
-  // Starts what does not run and waits until it can be used. FAILED_PRECONDITION: something here
-  // must be fixed, the message says what; UNAVAILABLE: a program does not answer; both end with
-  // the last lines of its log.
+  // Starts what is not running and waits until it is ready. FAILED_PRECONDITION: something on this
+  // machine must be fixed, as the message says; UNAVAILABLE: a program does not respond. Both end
+  // with the last lines of its log.
   absl::StatusOr<State> Up(const UpOptions& options);
-  // Starts nothing.
+  // Returns the state without starting anything.
   absl::StatusOr<State> Look();
 
   struct DownReport {
     bool worker_ran = false;
-    bool worker_finished = true;  // by itself, within `patience`; else it was killed
+    bool worker_finished = true;  // within `patience`; otherwise it was killed
     bool coordinator_ran = false;
     bool coordinator_finished = true;
-    int active_runs = 0;  // continue with the next Up
+    int active_runs = 0;  // they continue with the next Up
   };
-  // The worker finishes the evaluations it has, for up to `patience`; then the coordinator ends.
+  // Lets the worker finish its evaluations for up to `patience`, then ends the coordinator.
   absl::StatusOr<DownReport> Down(absl::Duration patience);
 
   const LocalFolder& folder() const { return folder_; }
 
  private:
-  // Read from its file; empty if that cannot be read: a start writes a new one.
+  // Reads the file of the last start. Empty if it cannot be read; the next start writes a new one.
   v1::CoordinatorConfig LastConfig() const;
   absl::Status StartCoordinator(const UpOptions& options, State* state);
-  // Stops one that lacks one of the providers, or has other sinks, if that harms nobody.
+  // Stops a coordinator that lacks one of the providers or has other sinks, if that loses nothing.
   absl::Status RetireOutdated(const UpOptions& options, State* state);
   absl::Status StartWorker(State* state);
-  // What a worker can do here, by trying; adds to the findings. FAILED_PRECONDITION: nothing.
+  // Determines by trial what a worker can do here and adds to the findings. FAILED_PRECONDITION:
+  // nothing.
   absl::StatusOr<v1::WorkerConfig> TryParts(State* state);
   absl::StatusOr<SelfTestReport> TryPart(const MachinePart& part);
   absl::Status AwaitAnswer();
   absl::Status AwaitReady();
-  // Asks a coordinator that answers.
+  // Fills in the state of a coordinator that responds.
   void Describe(State* state);
   void AddModelFindings(State* state);
-  // `status` with the last lines of the log.
+  // Appends the last lines of the log to `status`.
   absl::Status WithLog(const absl::Status& status, const Daemon& daemon) const;
 
   const LocalFolder folder_;

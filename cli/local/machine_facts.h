@@ -8,17 +8,17 @@
 
 namespace ksearch {
 
-// What can be seen of this machine without running anything. Paths are empty where nothing was
-// found.
+// Facts about this machine that can be found without running anything. Paths are empty if nothing
+// was found.
 struct MachineFacts {
   std::vector<std::string> gpus;  // "NVIDIA H200", as the driver names them
   std::string gxx;
-  std::string nvcc;  // on PATH, or where toolkits put it
+  std::string nvcc;  // on PATH, or in the usual folders of toolkits
   std::string bubblewrap;
-  std::string python;  // of VIRTUAL_ENV, else on PATH
+  std::string python;  // of VIRTUAL_ENV, otherwise on PATH
 };
 
-// `driver_folder`: where the driver lists its GPUs.
+// `driver_folder`: the folder in which the driver lists its GPUs.
 MachineFacts ExamineMachine(const Environment& environment,
                             const std::string& driver_folder = "/proc/driver/nvidia/gpus");
 

@@ -10,35 +10,35 @@
 
 namespace ksearch {
 
-// One line of what was found on this machine.
+// One line about this machine.
 struct LocalFinding {
   bool good = false;
   std::string what;
   std::string fix;  // what to do about it; empty: nothing, or `what` says it
 };
 
-// A language and the device that its programs run on: what a worker may or may not be able to do
-// here.
+// A language and the device that its programs run on. A worker here may or may not support it.
 struct MachinePart {
   v1::Language language = v1::LANGUAGE_UNSPECIFIED;
   v1::DeviceClass device = v1::DEVICE_CLASS_CPU;
-  // Set if it is not worth a trial.
+  // What is missing, if a trial is pointless.
   std::string missing;
   std::string fix;
 };
 
-// All of them, in the order in which they are tried. `binary_folder`: of the worker.
+// Returns all parts in the order in which they are tried. `binary_folder`: the worker's.
 std::vector<MachinePart> PartsOf(const MachineFacts& machine, const std::string& binary_folder);
 
-// A worker that does these parts and no others; without names, places and accounts.
+// Returns the configuration of a worker with exactly these parts, without names, folders and
+// accounts.
 v1::WorkerConfig WorkerConfigFor(const std::vector<MachinePart>& parts);
 
-// What `ksearch-worker --selftest --json` says of a worker.
+// The report of `ksearch-worker --selftest --json`.
 struct SelfTestReport {
   bool usable = false;
-  std::vector<LocalFinding> found;    // what it can do: compilers, devices, sandbox
-  std::vector<LocalFinding> lacking;  // what it cannot do, or less well
-  // A fault that has nothing to do with the part tried, so that no worker starts here.
+  std::vector<LocalFinding> found;    // what the worker can do: compilers, devices, sandbox
+  std::vector<LocalFinding> lacking;  // what the worker cannot do, or does less well
+  // A fault that is unrelated to the part tried, so that no worker can start here.
   bool machine_is_at_fault = false;
 };
 // INVALID_ARGUMENT if `json` is not such a report.

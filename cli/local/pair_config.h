@@ -10,25 +10,24 @@
 
 namespace ksearch {
 
-// The name under which the local worker shows up.
+// The local worker's name.
 inline constexpr char kLocalWorkerName[] = "local";
 
-// The configuration for the usable ones among `sources`. Holds the names of variables with keys,
-// never a key.
+// Returns the configuration for the usable ones of `sources`. Contains the names of the keys'
+// variables, never a key.
 v1::CoordinatorConfig LocalCoordinatorConfig(const LocalFolder& folder,
                                              const std::vector<ModelSource>& sources);
 
-// `abilities` with what only this folder knows.
+// Adds this folder's settings to `abilities`.
 v1::WorkerConfig LocalWorkerConfig(const LocalFolder& folder, const v1::WorkerConfig& abilities);
 
-// A file for it, which says who wrote it.
+// Returns the text of a configuration file that says which program wrote it.
 std::string ConfigText(const google::protobuf::Message& config);
 
-// What the coordinator that runs would have to be told anew: providers that `wanted` has and
-// `running` has not, or has otherwise.
+// Returns the providers that `running` lacks, or has with other settings than `wanted`.
 std::vector<std::string> NewProviders(const v1::CoordinatorConfig& running,
                                       const v1::CoordinatorConfig& wanted);
-// Providers of `running` that `wanted` lacks.
+// Returns the providers of `running` that `wanted` lacks.
 std::vector<std::string> LostProviders(const v1::CoordinatorConfig& running,
                                        const v1::CoordinatorConfig& wanted);
 

@@ -12,15 +12,15 @@ namespace ksearch {
 // A program that a task must refuse.
 struct CheatProgram {
   std::string name;
-  std::string what;  // it does, in a few words
+  std::string what;  // what it does, in a few words
   v1::Sources sources;
-  // Why it cannot be tried for this task; empty where it can.
+  // Why it cannot be tried for this task; empty if it can.
   std::string missing;
 };
 
-// Zeros; a copied input; the first answer given again; an answer without its last row. They are
-// written in Python, in the language `honest` is in, and the last two call it: one of the task's
-// own programs.
+// The cheats: zeros; a copied input; the first answer repeated; an answer without its last row.
+// They are written in Python, in the language of `honest`, one of the task's own programs, which
+// the last two call.
 std::vector<CheatProgram> CheatPrograms(const v1::Definition& definition,
                                         const v1::Sources& honest);
 

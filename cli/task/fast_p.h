@@ -11,8 +11,9 @@
 
 namespace ksearch {
 
-// KernelBench's fast_p: the share of all problems whose program is right and more than p times as
-// fast as the baseline; p = 0: right. Problems that are left out of claims take no part.
+// KernelBench's fast_p: the share of all problems whose program is correct and more than p times as
+// fast as the baseline; for p = 0 it only has to be correct. Problems that are excluded from claims
+// do not count.
 struct FastP {
   struct Share {
     double p = 0;
@@ -22,19 +23,20 @@ struct FastP {
   int attempted = 0;
   int correct = 0;
   std::vector<Share> shares;          // for p = 0, 0.5, 0.8, 1, 1.5 and 2
-  double geometric_mean_speedup = 0;  // of the correct ones that were timed; 0: there is none
+  double geometric_mean_speedup = 0;  // over correct programs that were timed; 0 if there is none
 };
 
-// Over the baselines that were timed beside the programs.
+// Computes it over the baselines that were timed beside the programs.
 FastP FastPOf(const v1::SuiteReport& report);
 
-// Means in milliseconds by the name of the problem's file, in upstream's levels ("level1").
+// Mean times in milliseconds by the name of the problem's file, within upstream's levels
+// ("level1").
 using BaselineTimes = std::map<std::string, std::map<std::string, double>>;
 
 // Reads upstream's file of baseline times. INVALID_ARGUMENT "<file>:<line>: <field>: what".
 absl::StatusOr<BaselineTimes> ParseBaselineTimes(absl::string_view text, absl::string_view file);
 
-// The same over the baselines of such a file; as upstream counts, of the problems that it has.
+// The same over the baselines of such a file; as in upstream, only the problems in the file count.
 FastP FastPOver(const v1::SuiteReport& report, const BaselineTimes& baseline);
 
 std::string FastPText(const FastP& fast_p);

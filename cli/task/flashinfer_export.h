@@ -9,12 +9,12 @@
 
 namespace ksearch {
 
-// What goes into a data set of FlashInfer-Bench for one confirmed program.
+// The files that one confirmed program adds to a data set of FlashInfer-Bench.
 struct FlashInferExport {
-  std::string solution_path;  // below the data set
+  std::string solution_path;  // relative to the data set
   std::string solution;       // JSON
   std::string traces_path;
-  std::string traces;  // a line of JSON for each workload of the data set that was confirmed
+  std::string traces;  // one line of JSON per confirmed workload of the data set
   int workloads = 0;
 };
 
@@ -28,7 +28,7 @@ absl::StatusOr<FlashInferExport> MakeFlashInferExport(const v1::BestReply& best,
                                                       const std::string& definition,
                                                       const std::string& folder, absl::Time now);
 
-// Writes the solution, which must not be there yet (ALREADY_EXISTS), then appends the traces.
+// Writes the solution, which must not exist yet (ALREADY_EXISTS), then appends the traces.
 absl::Status WriteFlashInferExport(const FlashInferExport& made, const std::string& folder);
 
 }  // namespace ksearch

@@ -10,10 +10,9 @@
 namespace ksearch {
 
 // Writes the best program of a run on a problem of GPU MODE to `path` as a submission.py
-// (coordinator/suites/gpumode/gpumode_submission.h). What the problem's data is made of is asked of
-// the coordinator, which has the description. ALREADY_EXISTS if the file is there and not `force`;
-// INVALID_ARGUMENT if the run's task is no problem of such a suite, or the program has no such
-// form.
+// (coordinator/suites/gpumode/gpumode_submission.h). Asks the coordinator for the problem's
+// description. ALREADY_EXISTS if the file exists and not `force`; INVALID_ARGUMENT if the run's
+// task is not a problem of such a suite, or the program has no such form.
 absl::Status ExportGpuMode(Client* client, const v1::BestReply& best, const std::string& path,
                            bool force);
 

@@ -10,14 +10,15 @@
 
 namespace ksearch {
 
-// Upstream's folder of a run: the files by their names, with their texts. Of each standing of the
-// report that has a program (`with_sources`), which may be several samples of one problem, its
-// file, eval_results.json, and, under a name of our own, the baselines that were timed beside them
-// in the form of upstream's baseline files. INVALID_ARGUMENT: no problem has a program, or they are
-// of several levels, as upstream's folders hold one.
+// Returns upstream's folder of a run as file names and texts: the file of each standing of the
+// report that has a program (`with_sources`), which may be several samples of one problem;
+// eval_results.json; and, under a name of our own, the baselines that were timed beside them, in
+// the form of upstream's baseline files. INVALID_ARGUMENT: no problem has a program, or there are
+// several levels, because upstream's folders have one.
 absl::StatusOr<std::map<std::string, std::string>> KernelBenchRun(const v1::SuiteReport& report);
 
-// Writes them; eval_results.json last. ALREADY_EXISTS unless `force`: the folder has one.
+// Writes these files, eval_results.json last. ALREADY_EXISTS if the folder has that file, unless
+// `force`.
 absl::Status WriteKernelBenchRun(const std::map<std::string, std::string>& files,
                                  const std::string& folder, bool force);
 

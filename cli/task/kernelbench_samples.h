@@ -18,25 +18,25 @@ struct KernelBenchSample {
   std::string file;  // its name
 };
 
-// Absent: the name is another one.
+// Returns nullopt if the name has another form.
 std::optional<KernelBenchSample> ParseSampleName(const std::string& file);
 
 // The samples in a folder, ordered by level, problem and sample. NOT_FOUND if the folder does not
 // exist or contains no sample.
 absl::StatusOr<std::vector<KernelBenchSample>> FindSamples(const std::string& folder);
 
-// How likely one of k samples is right, of n of which c are: 1 - C(n - c, k) / C(n, k). k at most
-// n.
+// The probability that at least one of k samples is correct, if c of n are: 1 - C(n - c, k) / C(n,
+// k). REQUIRES: k <= n.
 double PassAtK(int n, int c, int k);
 
 // A report on samples has one ProblemStanding for each, whose only file of `sources` is the
 // sample's; standings that are left out have no file. Its views, problem by problem: sample 0 of
 // each, as upstream's analysis counts;
 v1::SuiteReport FirstSamples(const v1::SuiteReport& samples);
-// the best of each: right, then fastest against its baseline.
+// The best sample of each: correct, then fastest against its baseline.
 v1::SuiteReport BestSamples(const v1::SuiteReport& samples);
 
-// "pass@1 = ..., pass@3 = ...", over the problems that are not left out, for 1 and for the number
+// "pass@1 = ..., pass@3 = ...", over the problems that are not excluded, for 1 and for the number
 // of samples that every one of them has; empty if there is no sample.
 std::string PassAtKText(const v1::SuiteReport& samples);
 

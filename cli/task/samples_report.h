@@ -16,7 +16,7 @@ namespace ksearch {
 absl::StatusOr<v1::SuiteReport> JudgeSamples(Client* client, const Options& options,
                                              const v1::SuiteReport& report);
 
-// How the samples stand, and fast_p and pass@k over them.
+// The results of the samples, with fast_p and pass@k over them.
 std::string SamplesText(const v1::SuiteReport& samples);
 
 }  // namespace ksearch

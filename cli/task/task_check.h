@@ -11,13 +11,13 @@
 
 namespace ksearch {
 
-// One program, and what the workers said of it.
+// One program and the workers' verdict on it.
 struct TriedProgram {
   std::string name;
   std::string what;
   std::string verdict;
-  // An honest one passed on every workload, a cheat was refused on every one, or cannot be written
-  // for this task.
+  // An honest program passed on every workload; or a cheat was refused on every workload or cannot
+  // be written for this task.
   bool good = false;
 };
 
@@ -34,7 +34,7 @@ struct TaskCheck {
 absl::StatusOr<TaskCheck> CheckTask(Client* client, const std::string& name_or_folder,
                                     v1::Task* task);
 
-// The verdicts, and the errors of the baseline beside what the tolerance says.
+// The verdicts, and the baseline's errors beside the tolerance.
 std::string TaskCheckText(const v1::Task& task, const TaskCheck& check);
 
 }  // namespace ksearch

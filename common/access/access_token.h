@@ -25,14 +25,15 @@ NewToken MakeAccessToken(v1::Role role, absl::string_view name, absl::Time now, 
 // The id within a token, or nullopt if `token` does not have the form of one.
 std::optional<std::string> TokenIdOf(absl::string_view token);
 
-// Whether `token` is the one that the record was made for. Takes the same time whatever differs.
+// Returns true if `token` is the one that the record was made for. Takes the same time whatever
+// differs.
 bool TokenMatches(absl::string_view token, const v1::AccessToken& record);
 
 // "read", "submit", "admin", "worker", "join" and back; nullopt and "" for anything else.
 absl::string_view RoleName(v1::Role role);
 std::optional<v1::Role> RoleOfName(absl::string_view name);
 
-// Whether a caller with `role` may do what requires `needed`.
+// Returns true if a caller with `role` may do what requires `needed`.
 bool RoleCovers(v1::Role role, v1::Role needed);
 
 }  // namespace ksearch

@@ -10,16 +10,16 @@
 
 namespace ksearch::dashboard {
 
-// Who may ask for what, by the rules of the gRPC server: a request may do what the RPC that it
-// stands for may. Both are null if no tokens are in use, and then everybody who can connect may do
-// everything. Thread-safe.
+// Authentication and authorization by the same rules as the gRPC server: a request may do what the
+// RPC that it stands for may do. Both functions are null if no tokens are in use; everybody who can
+// connect may then do everything. Thread-safe.
 struct DashboardAccess {
-  // `authorization`: the header's value; `path`: "/ksearch.v1.SearchService/GetRun". The token's
-  // id. UNAUTHENTICATED, PERMISSION_DENIED.
+  // Returns the id of the token. `authorization`: the value of the header; `path`: for example
+  // "/ksearch.v1.SearchService/GetRun". UNAUTHENTICATED, PERMISSION_DENIED.
   std::function<absl::StatusOr<std::string>(absl::string_view authorization,
                                             absl::string_view path)>
       authorize;
-  // Whether a token that was good still is. UNAUTHENTICATED.
+  // Returns OK if a token that was accepted earlier is still valid. UNAUTHENTICATED otherwise.
   std::function<absl::Status(const std::string& token_id)> still_good;
 };
 

@@ -13,8 +13,9 @@
 
 namespace ksearch::dashboard {
 
-// Caches responses for a moment, so that many open pages that ask the same question after the same
-// event cost one query of the store. Errors are not cached. Bounded. Thread-safe.
+// Caches responses for a short time, so that many open pages that ask the same question after the
+// same event cost one query of the store. Errors are not cached. The number of entries is limited.
+// Thread-safe.
 class AnswerMemo {
  public:
   struct Options {
@@ -26,14 +27,14 @@ class AnswerMemo {
 
   AnswerMemo(Options options, const Clock* clock) : options_(options), clock_(clock) {}
 
-  // `make` runs on this thread, without a lock: two at once may both make.
+  // Runs `make` on the calling thread without a lock: two simultaneous callers may both run it.
   absl::StatusOr<Text> Get(const std::string& question,
                            const std::function<absl::StatusOr<std::string>()>& make);
 
  private:
   struct Kept {
     Text text;
-    absl::Time made;  // steady
+    absl::Time made;  // monotonic clock
   };
 
   const Options options_;

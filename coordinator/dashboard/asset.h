@@ -7,18 +7,18 @@
 
 namespace ksearch::dashboard {
 
-// A file of the page, part of the binary: page/embed.cmake writes their table when building.
+// A file of the page, compiled into the binary. page/embed.cmake generates the table at build time.
 struct Asset {
   absl::string_view path;  // "/app.js"; the page itself is "/"
   absl::string_view content_type;
   absl::string_view content;
-  absl::string_view gzip;  // the content as `Content-Encoding: gzip` carries it
+  absl::string_view gzip;  // gzip-compressed, as sent with `Content-Encoding: gzip`
 };
 
 const std::vector<Asset>& Assets();
 
-// Names this version of all of them together; the page holds it, too, and every answer tells it, so
-// that a page from before an upgrade notices.
+// Identifies this version of all assets together. The page holds it and every response repeats it,
+// so that a page from before an upgrade notices.
 absl::string_view AssetsVersion();
 
 }  // namespace ksearch::dashboard

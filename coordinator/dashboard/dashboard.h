@@ -28,8 +28,8 @@ namespace ksearch::dashboard {
 class Dashboard {
  public:
   struct Options {
-    // IP:PORT, or localhost:PORT; port 0: a free one. The address is this machine's own, loopback:
-    // there is no encryption here.
+    // IP:PORT or localhost:PORT; port 0 picks a free one. The address must be loopback, because
+    // this server does not encrypt.
     std::string listen_address = "127.0.0.1:7480";
     std::vector<std::string> allowed_hosts = {};  // RequestGuard
   };
@@ -37,23 +37,23 @@ class Dashboard {
     EventFeed* feed;
     EventStreams::ReadEvents read_events;
     EventStreams::NewestCursor newest_cursor;
-    // An RPC as JSON (JsonCalls::Call).
+    // Carries out an RPC given as JSON (JsonCalls::Call).
     std::function<absl::StatusOr<std::string>(absl::string_view method, absl::string_view json)>
         call;
-    // The text of /metrics; `open_pages`: event streams being read. May block.
+    // Returns the text of /metrics. `open_pages`: number of open event streams. May block.
     std::function<absl::StatusOr<std::string>(int open_pages)> metrics;
     DashboardAccess access;
     const Clock* clock = &Clock::Real();
   };
 
-  // INVALID_ARGUMENT: no such address, or one that is not loopback. ALREADY_EXISTS: it is taken.
-  // What `parts` refers to outlives it.
+  // Whatever `parts` refers to must outlive the dashboard. INVALID_ARGUMENT: no such address, or
+  // not a loopback one. ALREADY_EXISTS: the address is in use.
   static absl::StatusOr<std::unique_ptr<Dashboard>> Start(const Options& options, Parts parts);
   ~Dashboard();
   Dashboard(const Dashboard&) = delete;
   Dashboard& operator=(const Dashboard&) = delete;
 
-  // "http://127.0.0.1:7480/", with the port that was picked.
+  // For example "http://127.0.0.1:7480/", with the actual port.
   const std::string& url() const { return url_; }
 
  private:
@@ -61,7 +61,7 @@ class Dashboard {
   HttpAnswer Answer(const HttpRequest& request);
   HttpAnswer AnswerAllowed(const HttpRequest& request);
   HttpAnswer AnswerApi(const HttpRequest& request);
-  // The id of the caller's token; "" while none are in use.
+  // Returns the id of the caller's token, "" if no tokens are in use.
   absl::StatusOr<std::string> Authorize(const HttpRequest& request, absl::string_view method) const;
   absl::StatusOr<EventStreams::Reader> ReaderOf(const HttpRequest& request) const;
 
@@ -69,7 +69,7 @@ class Dashboard {
   const RequestGuard guard_;
   std::string url_;
   AnswerMemo memo_;
-  std::unique_ptr<HttpServer> server_;  // stopped first, destroyed after streams_ let go of it
+  std::unique_ptr<HttpServer> server_;  // stopped first, destroyed once streams_ has released it
   EventStreams streams_;
 };
 

@@ -29,48 +29,50 @@ class EventStreams {
  public:
   struct Options {
     absl::Duration heartbeat = absl::Seconds(15);
-    // Entries that come within this time after a write are sent together: many open pages cost
-    // a write each for all of it. An entry after a quiet time is sent at once.
+    // Entries that arrive within this time after a write are sent together, because with many open
+    // pages every separate write costs one write per page. An entry after a pause is sent at once.
     absl::Duration gathering = absl::Milliseconds(100);
-    // How many events a reader that reconnects may catch up on; one that missed more gets "missed".
+    // Events that a reader may catch up on when it reconnects; a reader that missed more gets
+    // "missed".
     int most_to_catch_up = 1000;
   };
-  // As Store::ReadAllEvents and Store::ReadNewestCursor; may block.
+  // As Store::ReadAllEvents and Store::ReadNewestCursor. Both may block.
   using ReadEvents =
       std::function<absl::StatusOr<std::vector<v1::FeedEntry>>(int64_t after, int limit)>;
   using NewestCursor = std::function<absl::StatusOr<int64_t>()>;
   struct Reader {
-    std::string run_id;            // events of this run and of the fleet only; empty: of all runs
-    std::optional<int64_t> after;  // a cursor to catch up from; absent: from now on
-    std::string token_id;          // with which it came; empty: without
+    std::string run_id;            // only events of this run and of the fleet; empty: of all runs
+    std::optional<int64_t> after;  // cursor to catch up from; absent: start now
+    std::string token_id;          // token of the request; empty if there is none
   };
 
-  // `feed` outlives it. `still_good` as in DashboardAccess, may be null.
+  // `feed` must outlive this object. `still_good` is as in DashboardAccess and may be null.
   EventStreams(Options options, EventFeed* feed, ReadEvents read, NewestCursor newest,
                std::function<absl::Status(const std::string&)> still_good);
-  // Drops every stream; call after the server that carries them has stopped.
+  // Drops every stream. The server that carries them must have stopped.
   ~EventStreams();
   EventStreams(const EventStreams&) = delete;
   EventStreams& operator=(const EventStreams&) = delete;
 
-  // The answer that carries the events; may be called by several threads.
+  // Returns the response that carries the events. Safe to call from several threads.
   HttpAnswer Open(Reader reader);
-  // Pages that read now.
+  // Number of open streams.
   int readers() const;
 
  private:
   struct Listener {
     Reader reader;
     std::shared_ptr<EventStream> stream;
-    // Entries that came while it catches up; they follow what it catches up on.
+    // Entries that arrived while the reader caught up; they follow what it catches up on.
     bool catching_up = true;
-    int64_t stand = 0;  // it has all run events up to here; set when it has caught up
+    int64_t stand = 0;  // cursor up to which it has all run events; set once it has caught up
     bool missed = false;
     std::vector<std::pair<int64_t, std::shared_ptr<const std::string>>> held;
   };
 
   void Begin(const Reader& reader, std::shared_ptr<EventStream> stream);
-  // Sends the entries up to `newest` that the reader missed; false: there are too many of them.
+  // Sends the entries up to `newest` that the reader missed. Returns false if there are too many of
+  // them.
   absl::StatusOr<bool> CatchUp(const Reader& reader, int64_t newest, EventStream* stream);
   void Loop();
   void HandOut(const EventFeed::Batch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -83,10 +85,10 @@ class EventStreams {
   const std::unique_ptr<EventFeed::Subscription> subscription_;
 
   mutable Mutex mu_;
-  CondVar ends_;  // closing_ was set
+  CondVar ends_;  // signaled when closing_ is set
   std::vector<std::shared_ptr<Listener>> listeners_ ABSL_GUARDED_BY(mu_);
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
-  absl::Time last_beat_ ABSL_GUARDED_BY(mu_);  // steady
+  absl::Time last_beat_ ABSL_GUARDED_BY(mu_);  // monotonic clock
   std::thread thread_;
 };
 

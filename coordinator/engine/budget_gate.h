@@ -54,7 +54,7 @@ class BudgetGate {
   // The model's price; zero rates for a model without one.
   v1::ResolvedPrice PriceOf(const std::string& provider, const std::string& model) const;
   const RunCaps& caps() const { return caps_; }
-  // Whether a model that the run may ask has no known price.
+  // Returns true if a model that the run may ask has no known price.
   bool unpriced() const;
 
  private:
@@ -74,7 +74,7 @@ class BudgetGate {
   ChoiceRules rules_;
 };
 
-// Whether the model is asked in that role.
+// Returns true if the model is asked in that role.
 bool Serves(const v1::ModelUse& use, const std::string& role);
 
 // The models a run may ask, in a fixed order: those listed, then `provider` and `model` for the

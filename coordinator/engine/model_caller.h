@@ -86,8 +86,7 @@ class ModelCaller {
   // Sends the call unless this process has sent it already. The row must be committed. Its cost is
   // settled by `price`.
   void Send(const LlmCallRow& call, const v1::ResolvedPrice& price);
-  // Whether Send was called for this call in this process and it was not taken back: its reply will
-  // come.
+  // Returns true if this process has sent the call and not taken it back: its reply will come.
   bool Knows(const std::string& call_id) const;
   // RunConfig.priority: the run's share of the calls in flight while others wait. Default 10.
   void SetPriority(const std::string& run_id, int priority);

@@ -33,7 +33,7 @@ std::optional<v1::Platform> ChoosePlatform(const v1::RunConfig& config, v1::Devi
 // store a platform.
 absl::StatusOr<v1::Platform> PlatformOfFirstResult(Store& store, const std::string& run_id);
 
-// Whether the result for `tag` does not count for a run with platform `own`, because it was
+// Returns true if the result for `tag` does not count for a run with platform `own`, because it was
 // measured with another one. A screening in which the candidate fails for a reason that is common
 // to all devices of one architecture counts.
 bool MustRepeat(const v1::JobResult& result, const std::string& tag, const v1::Platform& own);

@@ -119,8 +119,8 @@ class RunRegistry {
   // `device` is the task's, if known.
   absl::StatusOr<bool> Repeat(const v1::RunConfig& request, v1::DeviceClass device,
                               v1::RunConfig* config) const;
-  // Whether the baseline can be timed before the first prompt: some worker could do it, or the
-  // times are recorded.
+  // Returns true if the baseline can be timed before the first prompt: some worker could do it, or
+  // the times are recorded.
   bool CanTimeBaseline(const SearchContext& context) const;
   // Decides whether the run has programs embedded (ChooseEmbedding).
   absl::Status ResolveEmbedding(v1::RunConfig* config) const;

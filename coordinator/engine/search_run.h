@@ -73,13 +73,13 @@ class SearchRun {
 
   const v1::RunStatus& status() const { return status_; }
   const SearchContext& context() const { return context_; }
-  // Whether the run has never begun and follows no recorded order, so that it is unknown whether
-  // its task works.
+  // Returns true if the run has never begun and follows no recorded order, so that it is unknown
+  // whether its task works.
   bool unproven() const { return fresh_ && !replays_; }
   // The platform of its scores; empty until it is known.
   const v1::Platform& platform() const { return state_.platform(); }
-  // Whether jobs are waiting for a worker whose platform will become the run's; FoldNext looks for
-  // one.
+  // Returns true if jobs are waiting for a worker whose platform will become the run's; FoldNext
+  // looks for one.
   bool awaits_platform() const { return state_.unplaced_jobs_size() > 0; }
 
  private:

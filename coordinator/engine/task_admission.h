@@ -33,7 +33,7 @@ class TaskAdmission {
   absl::Status Admit(const v1::Task& task, const v1::RunConfig& config,
                      const v1::Platform& platform, absl::FunctionRef<bool(absl::Duration)> wait);
 
-  // Whether a connected worker could take the job.
+  // Returns true if a connected worker could take the job.
   bool CanPlace(const v1::JobSpec& spec) const { return parts_.can_place(spec); }
 
  private:

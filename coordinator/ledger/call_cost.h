@@ -10,18 +10,19 @@
 
 namespace ksearch {
 
-// What a call's tokens cost, in nano-dollars, rounded up once per call. 0 for an unknown price.
+// Returns the cost of a call's tokens in nano-dollars, rounded up once per call. 0 for an unknown
+// price.
 int64_t CostNano(const v1::ResolvedPrice& price, const TokenUsage& usage);
 
-// The most that a call can take: nothing that is sent is more tokens than bytes, whatever the
-// tokenizer, and no reply is longer than was allowed.
+// An upper bound on the usage of a call: no tokenizer makes more tokens than the bytes sent, and no
+// reply is longer than allowed.
 struct WorstCase {
   int64_t tokens = 0;
   int64_t nano_usd = 0;
 };
 WorstCase WorstCaseOf(const v1::ResolvedPrice& price, size_t prompt_bytes, int max_output_tokens);
 
-// The name of a model's line in the ledger.
+// Returns the name of a model's line in the ledger.
 std::string LedgerScope(absl::string_view provider, absl::string_view model);
 
 }  // namespace ksearch

@@ -12,23 +12,25 @@
 
 namespace ksearch {
 
-// The prices a coordinator knows: those of its price files, of its providers' own settings, and for
-// one run those given with it. A value; constant after Load.
+// The prices that a coordinator knows: from its price files, from its providers' settings, and
+// those given with a run. A value type; constant after Load.
 class PriceBook {
  public:
-  // Reads every *.textproto of `folders`, in order of name. INVALID_ARGUMENT lists every fault with
+  // Reads every *.textproto in `folders`, ordered by name. INVALID_ARGUMENT lists every fault with
   // file and model.
   static absl::StatusOr<PriceBook> Load(const std::vector<std::string>& folders,
                                         const std::vector<v1::ModelProvider>& providers);
 
-  // The price of a model at a provider on the day of `now` (UTC). The first of: `given` (a run's
-  // own), the provider's `prices`, its `free`, the files. With basis "unknown" and no rates if none
-  // has it. INVALID_ARGUMENT: an entry of `given` cannot be read.
+  // Returns the price of a model at a provider on the day of `now` (UTC). The first source that has
+  // one counts: `given` (the run's own), the provider's `prices`, its `free`, the files. If none
+  // has it, the basis is "unknown" and there are no rates. INVALID_ARGUMENT: an entry of `given`
+  // cannot be parsed.
   absl::StatusOr<v1::ResolvedPrice> Find(
       const std::string& provider, const std::string& model,
       const google::protobuf::RepeatedPtrField<v1::ModelPrice>& given, absl::Time now) const;
 
-  // FAILED_PRECONDITION naming model, files and fix: what to say when a capped run wants it.
+  // Returns the FAILED_PRECONDITION error for a run with a money cap that uses a model without a
+  // price. The message names the model, the files and the fix.
   absl::Status UnknownPrice(const std::string& provider, const std::string& model) const;
 
  private:
@@ -46,13 +48,13 @@ class PriceBook {
   std::map<std::string, Provider> providers_;
 };
 
-// Rates as integers. INVALID_ARGUMENT names the field.
+// Converts rates to integers. INVALID_ARGUMENT names the field.
 absl::StatusOr<v1::ResolvedPrice::Rates> ResolveRates(const v1::TokenRates& rates);
 
-// "$1.25 in, $0.125 cached, $10.00 out per million tokens (2026-08-27, https://...)".
+// Formats as "$1.25 in, $0.125 cached, $10.00 out per million tokens (2026-08-27, https://...)".
 std::string PriceText(const v1::ResolvedPrice& price);
 
-// Fills sha256.
+// Sets `sha256`.
 void SealPrices(v1::ResolvedPrices* prices);
 
 }  // namespace ksearch

@@ -12,7 +12,7 @@
 
 namespace ksearch {
 
-// Caps of the run as a whole or of one model; absent: none.
+// Caps of a whole run or of one model; absent: no cap.
 struct ScopeCaps {
   std::optional<int64_t> nano_usd;
   std::optional<int64_t> calls;
@@ -20,7 +20,7 @@ struct ScopeCaps {
   friend bool operator==(const ScopeCaps&, const ScopeCaps&) = default;
 };
 
-// A Budget with its amounts read.
+// A v1::Budget with its amounts parsed.
 struct RunCaps {
   struct Model {
     std::string provider;  // empty: any
@@ -32,16 +32,17 @@ struct RunCaps {
   std::optional<absl::Duration> gpu_time;
   std::optional<absl::Duration> wall_time;
 
-  // The tightest caps that name the model.
+  // Returns the tightest of the caps that apply to the model.
   ScopeCaps ForModel(const std::string& provider, const std::string& model) const;
-  // Whether money is capped anywhere: then every price must be known.
+  // Returns true if any cap limits money: then every price must be known.
   bool caps_money() const;
 };
 
-// INVALID_ARGUMENT lists every field that cannot be read.
+// INVALID_ARGUMENT lists every field that cannot be parsed.
 absl::StatusOr<RunCaps> ReadCaps(const v1::Budget& budget);
 
-// `base` with the caps that `given` names in their place; per-model caps by (provider, model).
+// Returns `base` with the caps that `given` sets replaced. Per-model caps are matched by (provider,
+// model).
 v1::Budget MergedBudget(v1::Budget base, const v1::Budget& given);
 
 }  // namespace ksearch

@@ -13,17 +13,17 @@
 
 namespace ksearch {
 
-// The client that `provider` describes, retries included; it has one I/O thread of its own.
-// INVALID_ARGUMENT names the field that is wrong, NOT_FOUND the key's variable or file that is
-// missing; both name the provider. `clock` must outlive the client. `seed` spreads retry delays.
-// Clients with the same `gates` share the bounds of v1::FlowSettings; null: this one has its own.
+// Makes the client that `provider` describes, including retries, with one I/O thread.
+// INVALID_ARGUMENT names the faulty field, NOT_FOUND the missing variable or file of the key; both
+// name the provider. `clock` must outlive the client. `seed` randomizes retry delays. Clients with
+// the same `gates` share the limits of v1::FlowSettings; null: this client has its own.
 absl::StatusOr<std::unique_ptr<LlmClient>> MakeLlmClient(
     const v1::ModelProvider& provider, const Clock& clock, uint64_t seed,
     std::shared_ptr<CallGates> gates = nullptr);
 
-// The model that `provider` names for runs that name none; may be empty.
+// Returns the provider's model for runs that name none; may be empty.
 const std::string& DefaultModel(const v1::ModelProvider& provider);
-// The model that embeds for it; empty: it embeds nothing.
+// Returns the provider's embedding model; empty if it has none.
 const std::string& EmbeddingModel(const v1::ModelProvider& provider);
 
 }  // namespace ksearch

@@ -16,14 +16,14 @@ namespace ksearch {
 struct OfflineProvider {
   std::unique_ptr<LlmClient> client;
   std::string default_model;
-  std::string mailbox;                         // the folder; empty: not a mailbox
-  std::shared_ptr<const Recording> recording;  // null: not a replay
+  std::string mailbox;                         // the folder; empty if it is not a mailbox
+  std::shared_ptr<const Recording> recording;  // null if it is not a replay
 };
 
 bool IsOffline(const v1::ModelProvider& provider);
 
-// `provider` is offline. Relative folders start at `state_dir`. INVALID_ARGUMENT and NOT_FOUND name
-// provider and field. `clock` must outlive the client.
+// REQUIRES: `provider` is one of these. Relative folders start at `state_dir`. INVALID_ARGUMENT and
+// NOT_FOUND name provider and field. `clock` must outlive the client.
 absl::StatusOr<OfflineProvider> MakeOfflineProvider(const v1::ModelProvider& provider,
                                                     const std::string& state_dir,
                                                     const Clock& clock);

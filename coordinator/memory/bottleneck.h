@@ -7,12 +7,12 @@
 
 namespace ksearch {
 
-// What limits the program that `result`, a screening, is of: by its profile if it has one, else by
-// how far its calls are from an empty one and from the floor of its work. Unspecified where neither
-// says enough, as for most programs that no profiler saw. A pure function.
+// Returns the bottleneck of the program whose screening `result` is. Uses its profile if there is
+// one, otherwise the distance of its times from an empty call and from the floor. Unspecified if
+// neither is conclusive, as for most programs without a profile. A pure function.
 v1::Bottleneck BottleneckOf(const v1::Task& task, const v1::JobResult& result);
 
-// The same of the task's baseline, which `result` timed beside its program.
+// The same for the task's baseline, which `result` timed beside its program.
 v1::Bottleneck BaselineBottleneckOf(const v1::Task& task, const v1::JobResult& result);
 
 }  // namespace ksearch

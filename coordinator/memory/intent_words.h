@@ -6,9 +6,9 @@
 
 namespace ksearch {
 
-// What a model's words say that a change is meant to do, in one word of a closed vocabulary: that
-// whose terms they use most. Words of the title count three times. Unspecified if none is used. At
-// most 4 KiB of each text are looked at, and nothing of them is kept. A pure function.
+// Classifies a change by the words that a model used for it: returns the intent of a closed
+// vocabulary whose terms occur most often. Words of the title count three times. Unspecified if no
+// term occurs. Reads at most 4 KiB of each text and keeps nothing of them. A pure function.
 v1::IntentKind IntentIn(absl::string_view title, absl::string_view text);
 
 }  // namespace ksearch

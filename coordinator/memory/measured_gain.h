@@ -12,33 +12,35 @@
 
 namespace ksearch {
 
-// One evaluated change of a program. Borrows.
+// One evaluated change of a program. Borrows everything.
 struct EvaluatedChange {
   const v1::Task* task = nullptr;
-  const v1::RunConfig* config = nullptr;  // the run's
+  const v1::RunConfig* config = nullptr;  // of the run
   std::string run_id;
   std::string candidate_id;
   const v1::JobResult* result = nullptr;  // screening of the changed program
-  // Screening of the program that was changed, with its profile if it has one. Null: there was
-  // none, the program is from the specification.
+  // Screening of the program before the change, with its profile if it has one. Null if there was
+  // none because the program was written from the specification.
   const v1::JobResult* parent = nullptr;
-  // What models said of the change: the title of an intent, and the idea before the program.
+  // The model's words about the change: the title of an intent, and the idea before the program.
   absl::string_view title;
   absl::string_view idea;
 };
 
-// What was measured, without recorded_at. nullopt: it says nothing of changes, because workers were
-// lost, the task is degenerate, the changed program did not work, or a time is missing.
+// Returns the measured gain without recorded_at. Returns nullopt if the result says nothing about
+// the change: workers were lost, the task is degenerate, the changed program did not work, or a
+// time is missing.
 std::optional<v1::MeasuredGain> GainOf(const EvaluatedChange& change);
 
-// This many characters of an architecture's name are kept: a processor's name lists its features.
+// An architecture's name is truncated to this many characters, because a processor's name lists its
+// features.
 inline constexpr size_t kMaxArchitecture = 256;
 
-// The suite whose name begins the task's; empty: none does.
+// Returns the suite whose name the task's name begins with, or "" if there is none.
 std::string BenchmarkOf(absl::string_view task_name);
 
-// As it is kept: at most 64 of a-z, 0-9, '_' and '-', anything else '_'; "other" if nothing is
-// left.
+// Normalizes for storage: at most 64 characters of a-z, 0-9, '_' and '-', any other becomes '_';
+// "other" if nothing is left.
 std::string KeptOpType(absl::string_view op_type);
 
 }  // namespace ksearch

@@ -11,17 +11,17 @@
 namespace ksearch {
 
 inline constexpr int kMostPriors = 64;
-// A change counts as faster from here on: less is within the noise of screenings.
+// A change counts as faster from this ratio on: less is within the noise of screenings.
 inline constexpr double kFaster = 1.02;
 
-// What gains say together. The same program of a task, measured on the same architecture, counts
-// once: of several the first in `gains`. Changes without an intent of the vocabulary count
-// together: the others are compared with them. `op_type`: whose gains are `same_op_type`.
-// Those of the same op_type come first, then those tried most often; at most kMostPriors.
+// Summarizes gains. The same program of a task, measured on the same architecture, counts once: the
+// first in `gains`. Changes without a known intent form one group, which the others are compared
+// with. `op_type` selects the gains of `same_op_type`. Groups of that op_type come first, then the
+// most frequently tried; at most kMostPriors.
 v1::MemorySnapshot SnapshotOf(const std::vector<v1::MeasuredGain>& gains,
                               const std::string& op_type, absl::Time now);
 
-// The same for people, by op_type, architecture and language.
+// The same for display, grouped by op_type, architecture and language.
 std::vector<v1::MemoryGroup> GroupsOf(const std::vector<v1::MeasuredGain>& gains);
 
 }  // namespace ksearch

@@ -14,20 +14,20 @@ namespace ksearch {
 inline constexpr int kMaxPacketLines = 40;
 inline constexpr size_t kMaxPacketBytes = 6 << 10;
 
-// What is known of one candidate. Borrows.
+// The inputs of one candidate's evaluation summary. Borrows everything.
 struct PacketFacts {
-  const v1::JobResult* result = nullptr;  // a screening; with `profile` if there is one
-  // The screening of the program it was built from; null: unknown.
+  const v1::JobResult* result = nullptr;  // a screening, with `profile` if there is one
+  // Screening of the program that the candidate was built from; null if unknown.
   const v1::JobResult* parent = nullptr;
-  const v1::Task* task = nullptr;  // for the work of a call, and what is held out; may be null
+  const v1::Task* task = nullptr;  // for the work of a call and the held-out workloads; may be null
 };
 
-// How a GPU candidate runs and what holds it back, for models and people: its distance from the
-// floor, then for each of the kernels that matter launch, occupancy, speed of light, stalls, memory
-// traffic and instructions, the compiler's warnings, and what has moved since the parent. At most
-// kMaxPacketLines lines and kMaxPacketBytes bytes of printable ASCII whatever the input; names in
-// it are the candidate's own words. Held-out workloads are left out. Empty if nothing is known: a
-// program for processors, or one that did not build. A pure function.
+// Summarizes for models and people how a GPU candidate runs and what limits it: its distance from
+// the floor; for each important kernel, launch, occupancy, speed of light, stalls, memory traffic
+// and instructions; the compiler's warnings; and the changes since the parent. At most
+// kMaxPacketLines lines and kMaxPacketBytes bytes of printable ASCII for any input; kernel names
+// come from the candidate and are untrusted. Held-out workloads are omitted. Empty if nothing is
+// known: a program for processors, or one that did not build. A pure function.
 std::string EvaluationPacket(const PacketFacts& facts);
 
 }  // namespace ksearch

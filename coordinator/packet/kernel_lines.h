@@ -8,16 +8,16 @@
 
 namespace ksearch::packet {
 
-// What the compiler says of the kernel of this name; null: nothing.
+// Returns the compiler's facts about the kernel of this name, or null if there are none.
 const v1::KernelFacts* FactsOf(const v1::BuildReport& build, const std::string& name);
 
 bool Spills(const v1::KernelFacts& kernel);
 
-// One kernel as the profiler saw it, at most six lines; `facts` may be null.
+// Formats one profiled kernel in at most six lines. `facts` may be null.
 std::vector<std::string> ProfiledKernelLines(const v1::KernelProfile& kernel,
                                              const v1::KernelFacts* facts);
 
-// One kernel of which only the compiler knows, at most two lines.
+// Formats one kernel that was only compiled, in at most two lines.
 std::vector<std::string> BuiltKernelLines(const v1::KernelFacts& kernel);
 
 }  // namespace ksearch::packet

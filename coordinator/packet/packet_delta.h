@@ -8,10 +8,10 @@
 
 namespace ksearch::packet {
 
-// What is more than a tenth off the parent's, at most one line a kernel and three in all: numbers
-// of the profiles if both were profiled, else the compiler's. Kernels are compared by name; the one
-// that takes most time with the parent's if no name is the same. Empty: nothing moved, or nothing
-// can be compared.
+// Lists the differences of more than a tenth from the parent, at most one line per kernel and three
+// in all: numbers of the profiles if both were profiled, otherwise the compiler's. Kernels are
+// matched by name; if no name matches, the kernels that take the most time are compared. Empty if
+// there is no such difference, or nothing can be compared.
 std::vector<std::string> DeltaLines(const v1::JobResult& result, const v1::JobResult& parent);
 
 }  // namespace ksearch::packet

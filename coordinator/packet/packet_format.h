@@ -8,10 +8,11 @@
 
 namespace ksearch::packet {
 
-// Untrusted text on one line: anything but printable ASCII becomes '?', longer ends in "...".
+// Puts untrusted text on one line: anything but printable ASCII becomes '?', and longer text is cut
+// and ends in "...".
 std::string Clean(absl::string_view text, size_t max_bytes);
 
-// 1234567 -> "1.23M"; three digits, steps of 1000.
+// 1234567 -> "1.23M": three digits, in steps of 1000.
 std::string Count(double number);
 // "1.23 MB", "3.10 TB/s" with suffix "/s".
 std::string Bytes(double bytes, absl::string_view suffix = "");

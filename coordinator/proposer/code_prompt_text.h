@@ -12,19 +12,19 @@ namespace ksearch {
 
 // "You are ...", with language and target hardware.
 std::string CodeRoleText(const PromptFacts& facts);
-// What a program may and may not do, in this language.
+// The rules for programs in this language.
 std::string CodeRulesText(const PromptFacts& facts);
-// Rules and entry point as far as a plan depends on them.
+// The rules and the entry point as far as a plan depends on them.
 std::string PlanningRulesText(const PromptFacts& facts);
-// How a call is timed, and what was measured of the device.
+// How a call is timed, and the measured peaks of the device.
 std::string MeasuringText(const PromptFacts& facts);
-// How the answer must look.
+// The form of the answer.
 std::string CodeFormatText(const PromptFacts& facts);
-// What tends to pay on the target. Never empty.
+// What usually makes programs faster on the target. Never empty.
 std::string HardwareHintsText(const PromptFacts& facts);
-// The entry point in words, and the header or signature itself.
+// The entry point in words, followed by the header or signature.
 std::string EntryPointText(const PromptFacts& facts);
-// What is asked for this time. `paper`: an improve prompt does not mention the action.
+// The request itself. `paper`: an improve prompt does not mention the action.
 std::string CodeRequestText(const CodePromptContext& context, bool paper);
 
 }  // namespace ksearch

@@ -10,17 +10,17 @@
 
 namespace ksearch {
 
-// What models may read of a confirmation. Held-out workloads are neither named nor sized; the
-// range of sizes they lie in is described in words. Pure functions.
+// The parts of a confirmation that models may read. Held-out workloads are neither named nor sized;
+// only the range of sizes that they lie in is described. Pure functions.
 
-// What was found wrong, most telling first, at most 8 printable lines of at most 400 bytes each:
-// what compute-sanitizer found, with kernel and source line; which workload or input variant failed
-// and how; reasons for distrust; where the program is certainly slower than `rival_id`. Empty if
-// nothing was.
+// Returns the errors that were found, most informative first, at most 8 printable lines of at most
+// 400 bytes each: findings of compute-sanitizer with kernel and source line; the failed workload or
+// input variant, and how it failed; reasons for suspicion; where the program is certainly slower
+// than `rival_id`. Empty if there are none.
 std::vector<std::string> ConfirmationFindings(const v1::Task& task, const v1::JobResult& result,
                                               const std::string& rival_id);
 
-// The prompt's section about it.
+// The prompt's section about a confirmation.
 std::string ConfirmationText(const v1::ConfirmedProgram& confirmed);
 
 }  // namespace ksearch

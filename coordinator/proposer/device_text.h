@@ -7,7 +7,8 @@
 
 namespace ksearch {
 
-// What a verifier measured of the very device, in one or two sentences; empty if nothing is known.
+// Describes the verifier's measurements of this device in one or two sentences; empty if nothing is
+// known.
 std::string PeaksText(const v1::DevicePeaks& peaks);
 
 }  // namespace ksearch

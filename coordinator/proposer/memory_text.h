@@ -7,9 +7,9 @@
 
 namespace ksearch {
 
-// What earlier searches measured of kinds of changes, a line each with its counts: numbers and
-// words of closed vocabularies alone. Empty if nothing is known, and in preset paper. A pure
-// function.
+// Gains that earlier searches measured for kinds of changes, one line each with its counts.
+// Contains only numbers and words of closed vocabularies. Empty if nothing is known, and in preset
+// paper. A pure function.
 std::string MemoryText(const PromptFacts& facts);
 
 }  // namespace ksearch

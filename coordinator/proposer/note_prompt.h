@@ -8,17 +8,17 @@
 
 namespace ksearch {
 
-// What a question in words shows beside the task.
+// What a question in words shows besides the task.
 struct NotePromptContext {
   v1::NoteState::Kind kind = v1::NoteState::LESSONS;
-  int wanted = 1;                    // points at most
-  std::vector<ShownCode> programs;   // the best first
-  std::vector<std::string> known;    // points known already: to be improved, or not repeated
-  std::vector<std::string> history;  // a line for each earlier attempt, oldest first
-  std::string complaint;             // why the previous reply could not be used; may be empty
+  int wanted = 1;                    // maximum number of points
+  std::vector<ShownCode> programs;   // best first
+  std::vector<std::string> known;    // points already known, to be improved or not repeated
+  std::vector<std::string> history;  // one line per earlier attempt, oldest first
+  std::string complaint;             // why the previous reply was unusable; may be empty
 };
 
-// A pure function. Asks for a list that ParsePointsReply reads.
+// Asks for a list that ParsePointsReply reads. A pure function.
 Prompt BuildNotePrompt(const PromptFacts& facts, const NotePromptContext& context);
 
 }  // namespace ksearch

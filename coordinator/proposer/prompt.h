@@ -14,18 +14,18 @@
 
 namespace ksearch {
 
-// A finished prompt.
+// A complete prompt.
 struct Prompt {
   std::string system;
   std::string user;
-  std::vector<std::string> dropped_parts;  // "part: kept N of M tokens", one per part cut
+  std::vector<std::string> dropped_parts;  // "part: kept N of M tokens", one per shortened part
 };
 
-// Code shown in a prompt, with what is known of it.
+// Code that a prompt shows, and its score.
 struct ShownCode {
   v1::Sources sources;
   std::string candidate_id;
-  std::optional<double> score;  // absent: did not pass
+  std::optional<double> score;  // absent if it did not pass
   std::optional<double> latency_us;
 };
 
@@ -35,16 +35,18 @@ struct PromptFacts {
   v1::Language language = v1::LANGUAGE_UNSPECIFIED;
   std::string kernel_header;
   std::string target_hardware;
-  bool paper = false;  // what is shown is as in K-Search's published code
-  // Latency of the baseline by workload uuid, where it is known; may be empty.
+  bool paper = false;  // shows the same content as K-Search's published code
+  // Latency of the baseline by workload uuid, where known; may be empty.
   std::map<std::string, double> baseline_us;
-  // Time that no call on the device can beat, by workload uuid, where it is known; may be empty.
+  // Floor by workload uuid, where known: the time that no call on the device can beat; may be
+  // empty.
   std::map<std::string, double> floor_us;
-  // What the device does at most, as measured; 0 where it is not known.
+  // The device's measured peaks; 0 if unknown.
   v1::DevicePeaks peaks;
-  // What earlier searches measured of changes, for the planner; may be empty.
+  // Gains that earlier searches measured, for the planner; may be empty.
   std::vector<v1::MemoryPrior> priors;
-  // Estimated tokens (four bytes each) a prompt may have; parts give way by importance.
+  // Maximum estimated length in tokens (four bytes each). The least important parts are shortened
+  // first.
   int max_tokens = 96000;
 };
 
@@ -54,22 +56,22 @@ enum class CodePromptKind { kActionFromSpec, kActionOnBase, kDebug, kImprove, kR
 struct CodePromptContext {
   CodePromptKind kind = CodePromptKind::kActionFromSpec;
   v1::Node node;                             // the chosen action
-  std::optional<ShownCode> base;             // parent's code, or the cycle's best
+  std::optional<ShownCode> base;             // the parent's code, or the cycle's best
   std::optional<ShownCode> current;          // the code to debug or improve
   std::optional<v1::JobResult> last_result;  // of `current`
-  // The program that `current` was built from, if that is known.
+  // Result of the program that `current` was built from, if known.
   std::optional<v1::JobResult> parent_result;
-  // The confirmation of `current`; always there for kRepair.
+  // The confirmation of `current`; always set for kRepair.
   std::optional<v1::ConfirmedProgram> confirmation;
   int attempt = 1;
   int attempts_hint = 5;
   const v1::WorldModel* world_model = nullptr;  // may be null
-  std::vector<std::string> lessons;             // of this cycle's failed attempts, oldest first
-  std::string in_flight_text;               // a line on each other cycle under way; may be empty
-  std::optional<v1::JudgeVerdict> verdict;  // on the program that is shown to be changed
-  // Non-empty: the previous reply was unusable for this reason; ask for the whole answer again.
+  std::vector<std::string> lessons;             // from this cycle's failed attempts, oldest first
+  std::string in_flight_text;               // one line per other cycle in progress; may be empty
+  std::optional<v1::JudgeVerdict> verdict;  // on the program that is to be changed
+  // If not empty, why the previous reply was unusable: asks for the whole answer again.
   std::string complaint;
-  std::string refused_reply;  // that reply, bounded; may be empty
+  std::string refused_reply;  // the previous reply, limited in length; may be empty
 };
 
 enum class WorldModelPromptKind { kInit, kPropose, kRefine, kTooHard };
@@ -77,20 +79,20 @@ enum class WorldModelPromptKind { kInit, kPropose, kRefine, kTooHard };
 struct WorldModelPromptContext {
   WorldModelPromptKind kind = WorldModelPromptKind::kInit;
   const v1::WorldModel* world_model = nullptr;  // null for kInit
-  std::string node_id;  // just solved or given up; empty for init and propose
+  std::string node_id;  // the node just solved or given up; empty for init and propose
   std::optional<ShownCode> code;
   std::optional<v1::JobResult> result;
   std::optional<v1::JobResult> parent_result;        // of the program that `code` was built from
   std::optional<v1::ConfirmedProgram> confirmation;  // of `code`
-  std::vector<std::string> lessons;                  // of the cycle's failed attempts
-  // Nodes that cycles work on, and a line on each of those cycles.
+  std::vector<std::string> lessons;                  // from the cycle's failed attempts
+  // The nodes that cycles work on, and one line per such cycle.
   std::vector<std::string> nodes_in_flight;
   std::string in_flight_text;
   int round = 0;
   int max_new_nodes = 3;
-  std::string requirement;    // extra demand, e.g. "give node x an open child"
-  std::string complaint;      // errors of the previous, rejected reply, in full
-  std::string refused_reply;  // that reply, bounded; may be empty
+  std::string requirement;    // additional demand, e.g. "give node x an open child"
+  std::string complaint;      // all errors of the previous, rejected reply
+  std::string refused_reply;  // the previous reply, limited in length; may be empty
 };
 
 // Pure functions of their arguments.

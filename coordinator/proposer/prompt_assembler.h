@@ -9,38 +9,40 @@
 
 namespace ksearch {
 
-// Estimated tokens of a text: four bytes each, rounded up. Close enough for English and code to
-// keep a prompt within a context window; providers count for money.
+// Estimates the tokens of a text: four bytes each, rounded up. Accurate enough for English and code
+// to keep a prompt within a context window; costs use the provider's counts.
 int EstimateTokens(absl::string_view text);
 
 // One section of a prompt.
 struct PromptPart {
-  // Order in which parts give way when the whole is too long: the least important first.
+  // If the prompt is too long, its least important parts are shortened first.
   enum class Priority { kBackground, kUseful, kImportant, kRequired };
 
-  std::string name;     // for the record of what was cut
-  std::string heading;  // "" = none
-  std::string text;     // an empty one leaves the whole part out
+  std::string name;     // for the record of shortened parts
+  std::string heading;  // "": none
+  std::string text;     // if empty, the whole part is omitted
   Priority priority = Priority::kUseful;
-  int max_tokens = 0;  // of this part alone; 0 = no limit of its own
+  int max_tokens = 0;  // limit of this part alone; 0: none
   Keep keep = Keep::kHead;
-  // A truncated part shorter than this is no longer useful and is dropped instead.
+  // A part that would be shortened below this is useless and is dropped instead.
   int min_tokens = 64;
 };
 
-// What is required is never dropped, however little of it is left.
+// A required part is never dropped, however short it becomes.
 PromptPart MakePart(absl::string_view name, absl::string_view heading, std::string text,
                     PromptPart::Priority priority, int max_tokens, Keep keep = Keep::kHead);
 
-// Puts parts together in the order they were added, within their own budgets and that of the whole.
-// Required parts are cut to their own budget only. The same parts give the same text.
+// Joins parts in the order in which they were added, within the limits of each part and of the
+// whole prompt. Required parts are shortened only to their own limit. The same parts give the same
+// text.
 class PromptAssembler {
  public:
   explicit PromptAssembler(int max_tokens) : max_tokens_(max_tokens) {}
 
   PromptAssembler& Add(PromptPart part);
 
-  // The text; a line per part cut or dropped goes to `dropped`: "name: kept N of M tokens".
+  // Returns the text. Appends to `dropped` a line per shortened or dropped part: "name: kept N of M
+  // tokens".
   std::string Assemble(std::vector<std::string>* dropped) const;
 
  private:

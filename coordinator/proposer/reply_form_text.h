@@ -7,8 +7,8 @@
 
 namespace ksearch {
 
-// How the answer must look: CodeFormatText for whole programs, else how a patch is written
-// (reply/patch_reply.h reads it). Ends with a line end.
+// Returns the required form of the answer: CodeFormatText for whole programs, otherwise the format
+// of a patch (which reply/patch_reply.h reads). Ends with a newline.
 std::string ReplyFormText(const PromptFacts& facts, v1::ReplyForm form);
 
 }  // namespace ksearch

@@ -8,11 +8,11 @@
 
 namespace ksearch {
 
-// What sets the sizes of some workloads apart from those of others, in words that give no size:
+// Describes how the sizes of some workloads differ from those of others, without giving any size:
 // "where rows is small and cols is not a multiple of 8". An axis is small (large) if all of its
-// values lie below (above) those of the others, mostly so if four of five pairs do. Empty if no
-// axis sets them apart, or one of the lists is empty. Ids that the task does not have are passed
-// over. Pure.
+// values are below (above) those of the others, and mostly so if four of five pairs are. Empty if
+// no axis distinguishes them, or if one of the lists is empty. Ids that the task does not have are
+// ignored. Pure.
 std::string SizeRegion(const v1::Task& task, const std::vector<std::string>& uuids,
                        const std::vector<std::string>& others);
 

@@ -8,20 +8,20 @@
 
 namespace ksearch {
 
-// Which part of a text survives when it must shrink.
+// The part of a text that is kept when it is shortened.
 enum class Keep { kHead, kTail, kBothEnds };
 
-// `text` in at most `max_bytes` bytes, with a marker line that says how many characters are gone.
-// Never splits a UTF-8 character; cuts at line ends where one is near. Unchanged if it fits; a
-// limit too small for the marker gives an empty text.
+// Shortens `text` to at most `max_bytes` bytes, with a marker line that says how many characters
+// are missing. Never splits a UTF-8 character; cuts at the end of a line if one is near. Unchanged
+// if it fits; empty if the limit is too small for the marker.
 std::string Shortened(absl::string_view text, size_t max_bytes, Keep keep);
 
-// Untrusted text made fit for one line of a message: control characters and bytes that are not
-// UTF-8 become '?' (line breaks a space, carriage returns nothing), longer than `max_bytes` ends in
-// "...".
+// Makes untrusted text safe for one line of a message: control characters and invalid UTF-8 become
+// '?', line breaks become a space, carriage returns are removed, and text longer than `max_bytes`
+// ends in "...".
 std::string SafeLine(absl::string_view text, size_t max_bytes);
 
-// Untrusted text of several lines: as SafeLine, but line breaks and tabs stay and nothing is cut.
+// The same for text of several lines: line breaks and tabs are kept, and nothing is truncated.
 std::string SafeText(absl::string_view text);
 
 bool IsValidUtf8(absl::string_view text);

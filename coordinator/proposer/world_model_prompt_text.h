@@ -13,16 +13,16 @@ namespace ksearch {
 
 // "You keep the world model ...", with language and target hardware.
 std::string WorldModelRoleText(const PromptFacts& facts);
-// What a tree is, and how to judge a node.
+// Defines the tree, and says how to judge a node.
 absl::string_view TreeRulesText();
-// The JSON of an initial model, with an example; and of an edit script.
+// The JSON of an initial model with an example, and the JSON of an edit script.
 std::string InitialModelShapeText();
 std::string EditShapeText(bool paper);
-// What to think about before the first model is written.
+// Questions to consider before the first model is written.
 absl::string_view AnalysisText();
-// What a revision must reflect on.
+// Questions to consider in a revision.
 absl::string_view ReflectionText();
-// What is asked for this time.
+// The request itself.
 std::string WorldModelRequestText(const WorldModelPromptContext& context);
 
 }  // namespace ksearch

@@ -10,19 +10,19 @@
 
 namespace ksearch {
 
-// Jobs that wait, in order of their turns, grouped by requirement so that a worker never looks at
-// jobs it could not run. Thread-compatible.
+// Jobs that wait to be leased, ordered by turn and grouped by requirement, so that a search for a
+// worker's next job skips the groups that the worker cannot run. Thread-compatible.
 class JobQueue {
  public:
-  // A job that comes back keeps its turn.
+  // Adds a job. A job that is queued again keeps its turn.
   void Push(const Requirement& requirement, const Turn& turn, const std::string& job_id);
   void Remove(const Requirement& requirement, const Turn& turn);
 
-  // Calls `visit` for the jobs whose requirement `accepts`, in order over all groups, until it
-  // returns false. The queue must not change meanwhile.
+  // Calls `visit` for each job whose requirement `accepts` accepts, in order of turns across all
+  // groups, until `visit` returns false. `visit` must not change the queue.
   void Visit(absl::FunctionRef<bool(const Requirement&)> accepts,
              absl::FunctionRef<bool(const std::string& job_id)> visit) const;
-  // Whether any group with jobs in it is accepted.
+  // Returns true if `accepts` accepts the requirement of any queued job.
   bool HasAny(absl::FunctionRef<bool(const Requirement&)> accepts) const;
 
   int size() const { return size_; }

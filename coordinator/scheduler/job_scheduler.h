@@ -17,7 +17,7 @@
 
 namespace ksearch {
 
-// What the scheduler wants done by its owner after a call: rows to write, sessions to wake.
+// What the owner of the scheduler must do after a call: write these rows and wake these sessions.
 struct AttemptEnded {
   std::string job_id;
   int attempt = 0;
@@ -34,20 +34,21 @@ struct AttemptStarted {
   std::string lease_id;
 };
 
-// A job that ends without a result of its own.
+// A job that ends without a result from a worker.
 struct GivenUp {
   std::string job_id;
-  int attempts = 0;  // how many it had
-  std::string note;  // what became of the last one, or what is wrong with its task
+  int attempts = 0;  // attempts that it had
+  std::string note;  // how the last attempt ended, or the fault of its task
   v1::Outcome outcome = v1::OUTCOME_WORKER_LOST;
 };
 
 struct SchedulerEffects {
-  std::vector<AttemptStarted> started;  // again for a lease that was taken back: rows are upserted
+  // may repeat a lease that was adopted again: upsert the rows
+  std::vector<AttemptStarted> started;
   std::vector<AttemptEnded> ended;
-  std::vector<GivenUp> worker_lost_jobs;     // attempts used up: record OUTCOME_WORKER_LOST
-  std::vector<GivenUp> faulty_task_jobs;     // of a faulty task: record OUTCOME_TASK_ERROR
-  std::vector<std::string> workers_to_wake;  // something to tell them: Poll them now; each once
+  std::vector<GivenUp> worker_lost_jobs;     // no attempts are left: record OUTCOME_WORKER_LOST
+  std::vector<GivenUp> faulty_task_jobs;     // their task is faulty: record OUTCOME_TASK_ERROR
+  std::vector<std::string> workers_to_wake;  // without repetition; call Poll for each of them now
 
   void Wake(const std::string& worker_id) {
     if (std::find(workers_to_wake.begin(), workers_to_wake.end(), worker_id) ==
@@ -64,21 +65,22 @@ struct JobState {
   v1::HeldLease::State lease_state = v1::HeldLease::STATE_UNSPECIFIED;
 };
 
-// Decides which worker tries which job. A pure state machine: no I/O, no clock, no threads; time
-// comes in as monotonic `now`. Leases are soft state, rebuilt from reports. Design: style reference
-// 2.6-2.7. Thread-compatible; its owner holds a lock.
+// Decides which worker tries which job. A pure state machine without I/O, clock or threads; the
+// caller passes monotonic time as `now`. Leases are soft state: after a restart they are rebuilt
+// from the workers' reports. Thread-compatible; the owner holds a lock.
 class JobScheduler {
  public:
   struct Options {
     absl::Duration lease_ttl = absl::Seconds(30);
     absl::Duration report_interval = absl::Seconds(10);
-    // So many lost workers end a job. Returned attempts, which are not the job's fault, are counted
-    // apart and end it after kReturnsPerAttempt times as many.
+    // A job ends after this many lost workers. Attempts that workers returned are not the job's
+    // fault: they are counted separately, and end the job after kReturnsPerAttempt times as many.
     int max_attempts = 3;
-    // A job that was tried before a restart of the coordinator is held back this long, so that the
-    // worker that may still run it can reconnect and keep it (workers redial within 1 s).
+    // After a restart of the coordinator, a job that was tried before is held back for this long,
+    // so that the worker that may still run it can reconnect and keep it. Workers redial within 1
+    // s.
     absl::Duration adoption_grace = absl::Seconds(2);
-    // What a job is expected to take while nothing is known of its task and kind (JobTimes).
+    // Expected duration of a job while JobTimes has none for its task and kind.
     absl::Duration default_job_time = absl::Minutes(2);
     // Makes lease ids unique across restarts of the coordinator.
     std::string epoch;
@@ -86,74 +88,78 @@ class JobScheduler {
   };
 
   static constexpr int kReturnsPerAttempt = 4;
-  // A worker that leaves counts neither as lost nor as having returned its jobs.
+  // The worker left on purpose: the attempt counts neither as lost nor as returned.
 
   virtual ~JobScheduler() = default;
 
-  // Queues a job; `attempts` already used up before a restart (it gets at least one more). Known or
-  // done job: no effect; a cancelled one is queued again. Runs take fair turns, confirmations apart
-  // from the rest (FairTurns); the jobs of one run are tried oldest first. A worker that lost or
-  // returned the job gets it last.
+  // Queues a job. `attempts` is how many were used up before a restart; the job gets at least one
+  // more. Does nothing if the job is known or done; a cancelled job is queued again. Runs take fair
+  // turns, with confirmations counted separately (FairTurns); the jobs of one run are tried oldest
+  // first. A worker that lost or returned the job is offered it only after all others.
   virtual SchedulerEffects SubmitFor(const std::string& run_id, const std::string& job_id,
                                      const v1::JobSpec& spec, int attempts, absl::Time now) = 0;
-  // RunConfig.priority, for the jobs that the run asks for from now on.
+  // Sets RunConfig.priority for the jobs that the run submits from now on.
   virtual void SetPriority(const std::string& run_id, int priority) = 0;
-  // For a job of no run.
+  // The same for a job that belongs to no run.
   SchedulerEffects Submit(const std::string& job_id, const v1::JobSpec& spec, int attempts,
                           absl::Time now) {
     return SubmitFor("", job_id, spec, attempts, now);
   }
-  // No more attempts; a lease in flight is cancelled with the worker's next directive.
+  // Stops further attempts. A lease in flight is cancelled with the worker's next directive.
   virtual SchedulerEffects Cancel(const std::string& job_id) = 0;
-  // A result row is committed for the job, brought by `lease_id` (empty: by no lease), late or not.
-  // Another lease in flight for it is cancelled.
+  // Tells the scheduler that a result of the job is committed. `lease_id` is the lease that brought
+  // it, live or ended, or empty if there is none. Any other lease in flight for the job is
+  // cancelled.
   virtual SchedulerEffects MarkDone(const std::string& job_id, const std::string& lease_id) = 0;
 
-  // The job's result is no longer in the store (Store::RemoveRun): submitted again, it is a new
-  // job.
+  // Tells the scheduler that the store no longer has the job's result (Store::RemoveRun): if the
+  // job is submitted again, it is a new one.
   virtual void ForgetDone(const std::string& job_id) = 0;
 
-  // What the result that is committed for the job says of its task; call before MarkDone. After an
-  // OUTCOME_TASK_ERROR that is the task's own, all jobs of that task in that language end so,
-  // waiting ones at once and later ones when they are submitted, until one with a salt (a
-  // deliberate repetition) ends otherwise. Until a job of a task has shown that its programs work,
-  // only one of its jobs is with the workers while jobs of other tasks wait. Also notes how long
-  // the job took: no job is offered to a worker that is to leave before the job is expected to end.
+  // Learns from a committed result; call it before MarkDone. If the result is an OUTCOME_TASK_ERROR
+  // that is the task's own fault, all jobs of that task in that language end the same way: waiting
+  // ones at once, later ones when they are submitted, until a job with a salt (a deliberate
+  // repetition) ends otherwise. Until a job has shown that the task's programs work, workers get
+  // one job of the task at a time while jobs of other tasks wait. The job's duration is recorded as
+  // well: a job is not offered to a worker that will leave before the job is expected to end.
   virtual SchedulerEffects NoteResult(const std::string& job_id, const v1::JobResult& result) = 0;
 
-  // The same for a job from before a restart, with the result that it had then.
+  // The same for a job and its result from before a restart.
   virtual void RememberResult(const v1::JobSpec& spec, const v1::JobResult& result) = 0;
 
-  // A session began. Its first report settles what is left of earlier sessions: leases it does not
-  // list are lost (all running ones, if the worker is a new incarnation), results that survived a
-  // restart on the worker's disk are not.
+  // Begins a session. Its first report settles the leases of earlier sessions: those that it does
+  // not list are lost, except results that survived a restart on the worker's disk. If the worker
+  // is a new incarnation, all of its running leases are lost.
   virtual SchedulerEffects Hello(const v1::WorkerHello& hello, absl::Time now) = 0;
-  // Folds a report and says what to send back. `down->directive_seq` is 0 if there is nothing to
-  // say; else the directive must be sent, in the order of the numbers. The first report of a
-  // session always gets an answer. Reports older than one already folded are ignored.
+  // Applies a report and fills in the answer. `down->directive_seq` is 0 if there is nothing to
+  // send; otherwise the caller must send the directive, in the order of these numbers. The first
+  // report of a session always gets an answer. A report older than one already applied is ignored.
   virtual SchedulerEffects Sync(const std::string& worker_id, const v1::WorkerReport& report,
                                 absl::Time now, v1::WorkerDown* down) = 0;
-  // The same without a report: new offers, cancellations, drain; false if there is nothing to send.
+  // The same without a report: new offers, cancellations, drain. Returns false if there is nothing
+  // to send.
   virtual bool Poll(const std::string& worker_id, absl::Time now, v1::WorkerDown* down,
                     SchedulerEffects* effects) = 0;
-  // The stream ended; leases stay until their time is up. No effect for an older incarnation; the
-  // caller takes care not to report the end of an older session of the same incarnation.
+  // The stream of a session ended; its leases stay until they expire. Does nothing for an older
+  // incarnation. The caller must not report the end of an older session of the same incarnation.
   virtual void Disconnect(const std::string& worker_id, const std::string& incarnation) = 0;
-  // Finish within `grace` (absent: the worker's own) and leave; until the worker restarts. Poll it
-  // afterwards. Again with another grace: that one holds.
+  // Asks the worker to finish within `grace` (absent: the worker's own grace) and leave. Holds
+  // until the worker restarts; a later call replaces the grace. Call Poll for the worker
+  // afterwards.
   virtual void Drain(const std::string& worker_id, std::optional<absl::Duration> grace) = 0;
-  // Expires leases. Call at least once a second.
+  // Ends expired leases. Call it at least once a second.
   virtual SchedulerEffects Tick(absl::Time now) = 0;
 
   virtual JobState State(const std::string& job_id) const = 0;
   virtual int queued() const = 0;
   virtual int leased() const = 0;
-  // Whether any connected, healthy worker could run the job, and stays long enough.
+  // Returns true if a connected, healthy worker can run the job and stays long enough for it.
   virtual bool CanPlace(const v1::JobSpec& spec) const = 0;
-  // What waits, by requirement; those of `also` are listed even if no job has them.
+  // Returns the waiting jobs by requirement. The requirements in `also` are listed even if no job
+  // waits for them.
   virtual std::vector<RequirementDemand> Demand(const std::vector<Requirement>& also,
                                                 absl::Time now) const = 0;
-  // Free slots of all willing workers.
+  // Free slots of all workers that accept jobs.
   virtual int idle_slots() const = 0;
 };
 

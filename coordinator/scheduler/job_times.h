@@ -12,15 +12,15 @@
 
 namespace ksearch {
 
-// How long a job will be in a worker's hands, judged by how long jobs of its task and kind were:
-// the longest of the last 8, since a job that does not end in time is wasted while one that is kept
-// from a worker only waits for another. Thread-compatible.
+// Predicts how long a worker will hold a job: the longest of the last 8 jobs of the same task and
+// kind. The longest, because a job that does not end before its worker leaves is wasted, while one
+// that is withheld only waits for another worker. Thread-compatible.
 class JobTimes {
  public:
-  // `otherwise`: expected while nothing is known.
+  // `otherwise`: the prediction while there is no record.
   explicit JobTimes(absl::Duration otherwise) : otherwise_(otherwise) {}
 
-  // Results without a total time say nothing.
+  // Results without a total time are ignored.
   void Note(const v1::JobSpec& spec, const v1::JobResult& result);
   absl::Duration Expected(const v1::JobSpec& spec) const;
 

@@ -12,7 +12,7 @@
 
 namespace ksearch {
 
-// The right of one worker to try one job, until `expiry`.
+// The right of one worker to try one job until `expiry`.
 struct Lease {
   std::string lease_id;
   std::string job_id;
@@ -21,33 +21,35 @@ struct Lease {
   int attempt = 0;
   v1::HeldLease::State state = v1::HeldLease::STATE_UNSPECIFIED;  // as last reported
   absl::Time expiry;
-  // Directive of the worker's present session that offered it; 0 = known to it before the session.
+  // Directive of the worker's present session that offered the lease; 0 if the worker held it
+  // before the session.
   int64_t offer_seq = 0;
-  // The job no longer wants it; kept only until the worker stops listing it.
+  // The scheduler no longer wants the job from this lease, which is kept only until the worker
+  // stops listing it.
   bool cancelled = false;
   bool cancel_sent = false;  // in the present session
 };
 
-// Which leases are out, by id and by worker. Thread-compatible.
+// All leases in force, by id and by worker. Thread-compatible.
 class LeaseTable {
  public:
-  // Valid until the next Add or Remove; null if unknown.
+  // Returns null if the id is unknown. The pointer is valid until the next Add or Remove.
   Lease* Find(const std::string& lease_id);
   const Lease* Find(const std::string& lease_id) const;
   void Add(Lease lease);
   void Remove(const std::string& lease_id);
 
-  // In order of id.
+  // Ids in ascending order.
   const std::set<std::string>& IdsOf(const std::string& worker_id) const;
-  // How many are out for jobs of the task.
+  // Number of leases for jobs of the task.
   int CountOfTask(const std::string& task_sha256) const;
-  // Those whose time is up at `now`, in order of id.
+  // Leases that have expired at `now`, by ascending id.
   std::vector<std::string> Expired(absl::Time now) const;
 
  private:
   absl::flat_hash_map<std::string, Lease> leases_;
   absl::flat_hash_map<std::string, std::set<std::string>> by_worker_;
-  absl::flat_hash_map<std::string, int> of_task_;  // no count is 0
+  absl::flat_hash_map<std::string, int> of_task_;  // never holds a count of 0
 };
 
 }  // namespace ksearch

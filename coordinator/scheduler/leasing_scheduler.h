@@ -24,8 +24,8 @@
 
 namespace ksearch {
 
-// The one JobScheduler. A job is queued or has exactly one live lease; one that is done, given up
-// or cancelled is forgotten but for its id.
+// The production JobScheduler. A job is either queued or has exactly one live lease. Of a job that
+// is done, given up or cancelled only the id is kept.
 class LeasingScheduler final : public JobScheduler {
  public:
   explicit LeasingScheduler(Options options);
@@ -63,9 +63,9 @@ class LeasingScheduler final : public JobScheduler {
   enum class Ending { kLost, kReturned };
   struct Ended {
     Ending ending = Ending::kLost;
-    bool counted = false;  // as a loss or return; not so if the worker was leaving
+    bool counted = false;  // as a loss or a return; false if the worker was leaving
   };
-  // Why a worker gets a job last, or later.
+  // Why a job is offered to a worker later than to others.
   struct Avoided {
     int returns = 0;
     absl::Time not_before = absl::InfinitePast();
@@ -75,7 +75,7 @@ class LeasingScheduler final : public JobScheduler {
     v1::JobSpec spec;
     Requirement requirement;
     Turn turn;
-    absl::Time since;        // submitted
+    absl::Time since;        // when the job was submitted
     int attempts = 0;        // highest attempt number so far
     int earlier_losses = 0;  // from before a restart of the coordinator
     int losses = 0;
@@ -86,59 +86,61 @@ class LeasingScheduler final : public JobScheduler {
     absl::flat_hash_map<std::string, Ended> ended_leases;  // since the start
   };
 
-  // Folds one reported lease.
+  // Applies one lease of a report.
   void FoldHeld(const std::string& worker_id, const v1::HeldLease& held, absl::Time now,
                 v1::WorkerDown* down, SchedulerEffects* effects);
-  // One that is not in the table: taken back if the job still waits, else cancelled.
+  // Applies a reported lease that is not in the table: adopts it if the job still waits, and
+  // cancels it otherwise.
   void FoldUnknown(const std::string& worker_id, const v1::HeldLease& held, absl::Time now,
                    v1::WorkerDown* down, SchedulerEffects* effects);
   void Adopt(const std::string& worker_id, const v1::HeldLease& held, absl::Time now,
              SchedulerEffects* effects);
-  // Removes the lease; the job goes back to the queue or is given up. `leaving`: the worker goes
-  // away, which counts against nobody.
+  // Removes the lease, and requeues the job or gives it up. `leaving`: the worker goes away, so the
+  // end counts neither against the job nor against the worker.
   void EndLease(const std::string& lease_id, Ending ending, bool leaving, absl::string_view note,
                 absl::Time now, SchedulerEffects* effects);
   void Requeue(const std::string& job_id, const std::string& worker_id, Ending ending, bool leaving,
                absl::string_view note, absl::Time now, SchedulerEffects* effects);
-  // Detaches the job's live lease, whose worker is told to stop.
+  // Detaches the job's live lease and tells its worker to stop.
   void CancelLease(const Job& job, absl::string_view note, SchedulerEffects* effects);
   void Forget(const std::string& job_id, bool done);
 
-  // Ends a job as its task's fault.
+  // Ends a job with the fault of its task.
   void EndAsFaulty(const std::string& job_id, int attempts, const std::string& fault,
                    SchedulerEffects* effects);
-  // Jobs for the worker, in order of their turns, as far as `credits` go. `fair`: of a task that
-  // nothing is known of no second one at a time.
+  // Chooses up to `credits` jobs for the worker in order of their turns. `fair`: at most one job at
+  // a time of a task with no known result.
   void Choose(const std::string& worker_id, const KnownWorker& worker, int credits, bool fair,
               absl::Time now, std::vector<std::string>* chosen, SchedulerEffects* effects);
-  // Whether a job of the task is with a worker or chosen for one.
+  // Returns true if a job of the task is leased or among `chosen`.
   bool IsOut(const v1::JobSpec& spec, const std::vector<std::string>& chosen) const;
-  // Adds offers as far as credits go.
+  // Adds as many offers to `down` as the worker has credits.
   void Offer(const std::string& worker_id, KnownWorker* worker, absl::Time now,
              v1::WorkerDown* down, SchedulerEffects* effects);
   bool MayTry(const Job& job, const std::string& worker_id, absl::Time now) const;
-  // Whether the job is expected to end before the worker leaves.
+  // Returns true if the job is expected to end before the worker leaves.
   bool HasTimeFor(const KnownWorker& worker, const v1::JobSpec& spec, absl::Time now) const;
   bool IsLeaving(const std::string& worker_id, absl::Time now) const;
-  // A worker other than `than` with fewer leases that could take the job now; empty if none.
-  // `planned` counts jobs already left to others.
+  // Returns a worker other than `than` that has fewer leases and could take the job now, or "" if
+  // there is none. `planned` counts the jobs already left to other workers.
   std::string IdlerWorker(const Job& job, const std::string& than, int load, absl::Time now,
                           const std::map<std::string, int>& planned) const;
-  // Wakes the best worker for a job that became available.
+  // Wakes the best worker for a job that has become available.
   void WakeFor(const Job& job, absl::Time now, SchedulerEffects* effects) const;
   int LoadOf(const std::string& worker_id) const;
-  // Call this whenever the worker's leases, credits or willingness may have changed.
+  // Must be called whenever the worker's leases, credits or readiness for jobs may have changed.
   void Reindex(const std::string& worker_id);
-  // A job's place in the queue, and the count of its task's.
+  // Adds the job to the queue and to the count of its task.
   void Enqueue(const std::string& job_id, const Job& job);
-  void Dequeue(const Job& job);  // if it waits
-  // Completes and numbers a directive that says something, or any if `always`; false otherwise.
+  void Dequeue(const Job& job);  // no effect if the job is not queued
+  // Completes and numbers a directive that is not empty, or any directive if `always`. Returns
+  // false otherwise.
   bool Seal(KnownWorker* worker, bool always, v1::WorkerDown* down);
 
   const Options options_;
   Rng jitter_;
   int64_t next_lease_ = 1;
-  absl::Time now_ = absl::InfinitePast();  // newest time seen
+  absl::Time now_ = absl::InfinitePast();  // latest time passed in
   absl::flat_hash_map<std::string, Job> jobs_;
   JobQueue queue_;
   FairTurns turns_;
@@ -147,9 +149,9 @@ class LeasingScheduler final : public JobScheduler {
   JobTimes times_;
   std::map<std::string, KnownWorker> workers_;
   OpenWorkers open_;
-  absl::flat_hash_map<std::string, int> queued_of_task_;  // no count is 0
+  absl::flat_hash_map<std::string, int> queued_of_task_;  // never holds a count of 0
   absl::flat_hash_set<std::string> done_;
-  std::deque<std::string> done_order_;  // oldest first; bounds done_
+  std::deque<std::string> done_order_;  // oldest first; limits the size of done_
 };
 
 }  // namespace ksearch

@@ -9,8 +9,8 @@
 
 namespace ksearch {
 
-// The workers that could take a job, the least loaded first, so that none of the others is looked
-// at to find one. Thread-compatible.
+// The workers that could take a job, ordered by load, so that the least loaded one is found without
+// a scan. Thread-compatible.
 class OpenWorkers {
  public:
   using Order = std::set<std::pair<int, std::string>>;  // (leases, worker_id)
@@ -34,7 +34,7 @@ class OpenWorkers {
 
  private:
   Order order_;
-  absl::flat_hash_map<std::string, int> loads_;  // those in order_
+  absl::flat_hash_map<std::string, int> loads_;  // exactly the workers in order_
 };
 
 }  // namespace ksearch

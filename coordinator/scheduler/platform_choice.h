@@ -9,16 +9,16 @@
 
 namespace ksearch {
 
-// The platforms with which these workers could do the job: what spec.platform leaves open is filled
-// in, one entry for every way to do so. The one that most devices share comes first; among equals
-// the order is that of their text, so that the same fleet always gives the same answer. A BUILD
-// job's have no device.
+// Returns the platforms with which these workers could run the job: every way to fill in what
+// spec.platform leaves open. The platform that most devices share comes first; ties are ordered by
+// the platform's text, so that the same fleet always gives the same answer. The platform of a BUILD
+// job has no device.
 std::vector<v1::Platform> PlatformsFor(const std::vector<v1::WorkerHello>& workers,
                                        const v1::JobSpec& spec);
 
-// Why a result of the job would not be looked at if the same job were asked for now, when it could
-// be done with any of `platforms` (of PlatformsFor, for the job without its platform): what is
-// different, in one line. Empty: it would be.
+// Returns, in one line, why an existing result of the job would not answer the same job today: how
+// its platform differs from all of `platforms` (from PlatformsFor, for the job without its
+// platform). Returns "" if it would.
 std::string WhyStale(const v1::JobSpec& spec, const std::vector<v1::Platform>& platforms);
 
 }  // namespace ksearch

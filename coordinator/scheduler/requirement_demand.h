@@ -6,16 +6,16 @@
 
 namespace ksearch {
 
-// What waits for workers that meet one requirement, and the workers that do (v1::Demand).
+// The jobs that wait for workers of one requirement, and the number of such workers (v1::Demand).
 struct RequirementDemand {
   Requirement requirement;
   int queued = 0;
   int leased = 0;
-  absl::Duration oldest;         // how long the oldest queued job waits, from when it was submitted
-  absl::Duration expected_time;  // of all queued jobs, one after another
-  absl::Duration longest_job;    // of the queued
-  int too_short = 0;             // queued jobs that no such worker stays long enough for
-  int workers = 0;               // willing ones
+  absl::Duration oldest;         // age of the oldest queued job since it was submitted
+  absl::Duration expected_time;  // sum over all queued jobs
+  absl::Duration longest_job;    // among the queued jobs
+  int too_short = 0;             // queued jobs for which no such worker stays long enough
+  int workers = 0;               // such workers that accept jobs
   int free_slots = 0;
   int busy_slots = 0;
 };

@@ -10,17 +10,18 @@
 
 namespace ksearch {
 
-// What results have shown of tasks' own programs (common/task_evidence.h). After a restart the
-// owner notes again what the store knows of faults; that a task works is not remembered.
+// Tracks whether tasks' own programs work, as shown by results (common/task_evidence.h). After a
+// restart the owner passes in the faults that the store knows; that a task works is not stored.
 // Thread-compatible.
 class TaskStanding {
  public:
-  // True: the result showed for the first time that the job's task is at fault.
+  // Returns true if this result is the first to show that the job's task is at fault.
   bool Note(const v1::JobSpec& spec, const v1::JobResult& result);
-  // What is wrong with the task, if this job would meet it too; null: nothing is known to be. Jobs
-  // with a salt ask again, and a BUILD job needs nothing of the task's programs.
+  // Returns the fault of the task if it would affect this job, and null otherwise. A job with a
+  // salt is unaffected, because it repeats the attempt deliberately, and so is a BUILD job, which
+  // uses none of the task's programs.
   const std::string* FaultFor(const v1::JobSpec& spec) const;
-  // Whether a job of the task has run through its reference.
+  // Returns true if a job of the task has successfully run its reference.
   bool IsProven(const v1::JobSpec& spec) const;
 
  private:

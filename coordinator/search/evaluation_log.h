@@ -26,8 +26,8 @@ class EvaluationLog {
   // ---- the baseline's times
   // Asks for them, unless they are waited for.
   void TimeBaseline(StepOutput* out);
-  // False if `result` is not the awaited one. True if it was recorded and nothing is outstanding
-  // anymore.
+  // Returns false if `result` is not the awaited one. True if it was recorded and nothing is
+  // outstanding anymore.
   bool TakeBaseline(const ScreenResult& result, StepOutput* out);
 
   // ---- the given program
@@ -42,9 +42,10 @@ class EvaluationLog {
   // ---- the given programs beyond the first, where there are such
   // Asks for the screenings of those that were not asked for yet.
   void ScreenMoreSeeds(const v1::RunConfig& config, StepOutput* out);
-  // False if `result`, a screening or a profile, is not of these programs. True if it was recorded.
+  // Returns false if `result`, a screening or a profile, is not of these programs. True if it was
+  // recorded.
   bool TakeMoreSeed(const ScreenResult& result, const v1::RunConfig& config, StepOutput* out);
-  // True if no result of these programs is outstanding.
+  // Returns true if no result of these programs is outstanding.
   bool HasMoreSeeds(const v1::RunConfig& config) const;
 
   // ---- screenings

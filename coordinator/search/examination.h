@@ -15,8 +15,8 @@ namespace ksearch {
 // Decides which screened programs a search has examined with cheap tools, and what it learns from
 // that. The functions depend only on log and rules, so that a resumed search decides the same.
 
-// Whether `program`, just screened, is to be examined before the search continues with it: it is
-// about to replace the best one (with `best_score`, if there is one), and it has not been
+// Returns true if `program`, just screened, is to be examined before the search continues with it:
+// it is about to replace the best one (with `best_score`, if there is one), and it has not been
 // confirmed.
 bool WantsExamination(const EvaluationRules& rules, const v1::EvaluationLogState& log,
                       const v1::ScreenedProgram& program, std::optional<double> best_score);

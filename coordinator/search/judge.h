@@ -20,8 +20,8 @@ struct JudgeProposer {
   std::function<absl::StatusOr<v1::JudgeVerdict>(const std::string& reply)> parse;
 };
 
-// Whether the judge should be asked about `program`, which the next attempt shows, first: there is
-// a judge, the program works, and the judge has not been asked for this attempt.
+// Returns true if the judge should be asked about `program`, which the next attempt shows, first:
+// there is a judge, the program works, and the judge has not been asked for this attempt.
 bool WantsJudge(const SearchContext& context, const v1::ScreenedProgram* program,
                 const v1::JudgeState& judge);
 

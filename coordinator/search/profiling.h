@@ -12,8 +12,8 @@ namespace ksearch {
 // Decides which screened programs a search has profiled, and what it keeps of a profile. The
 // functions depend only on log and rules, so that a resumed search decides the same.
 
-// Whether `program`, just recorded among log.screened, is to be profiled. `shown`: some later
-// prompt may show it. See ProfilePolicy in proto/config.proto.
+// Returns true if `program`, just recorded among log.screened, is to be profiled. `shown`: some
+// later prompt may show it. See ProfilePolicy in proto/config.proto.
 bool WantsProfile(const EvaluationRules& rules, const v1::EvaluationLogState& log,
                   const v1::ScreenedProgram& program, bool shown);
 

@@ -30,10 +30,11 @@ std::vector<StrategyRole> RolesOf(const v1::RunConfig& config);
 // Also false for a role that the strategy does not have.
 bool WritesPrograms(absl::string_view strategy, absl::string_view role);
 
-// Whether a run with this configuration may embed programs: its strategy has the setting
+// Returns true if a run with this configuration may embed programs: its strategy has the setting
 // `embeddings`, which is not set to false.
 bool MayEmbed(const v1::RunConfig& config);
-// Whether it does, in a configuration in which that has been decided (engine/run_embedding.h).
+// Returns true if a run embeds programs, by a configuration in which that has been decided
+// (engine/run_embedding.h).
 bool Embeds(const v1::RunConfig& config);
 bool HasEmbeds(const v1::RunConfig& config);
 // Sets it for a strategy that has the setting, and returns the setting's name, e.g.
@@ -48,7 +49,7 @@ std::vector<std::string> CompleteStrategySettings(const v1::RunConfig& request,
 
 // Sets whether the baseline is timed before the first prompt, in a complete configuration.
 void SetTimeBaselineFirst(bool value, v1::RunConfig* config);
-// Whether `config` says if the baseline is timed first.
+// Returns true if `config` says whether the baseline is timed first.
 bool HasTimeBaselineFirst(const v1::RunConfig& config);
 
 // The strategy named by context.config.strategy (empty: the default one). INVALID_ARGUMENT for an

@@ -40,7 +40,7 @@ class TreeReviser {
   // The tree with all edits accepted so far. If some are not applied yet, it is built in `edited`;
   // otherwise it is the search's own tree.
   const v1::WorldModel& ProposedTree(v1::WorldModel* edited) const;
-  // Whether the frontier is too small or the best node lacks a continuation.
+  // Returns true if the frontier is too small or the best node lacks a continuation.
   bool WantsProposals() const;
 
   // REFINE (2.5) after `cycle` solved its node.
@@ -67,13 +67,13 @@ class TreeReviser {
   void Tell(v1::RunEvent::Kind kind, absl::string_view text, int cycle, int round,
             absl::string_view node_id);
 
-  // Whether the frontier has an action with a score above 0.5.
+  // Returns true if the frontier has an action with a score above 0.5.
   static bool HasPromisingAction(const v1::WorldModel& model);
-  // Whether the best solved node has no open child.
+  // Returns true if the best solved node has no open child.
   static bool BestLacksChild(const v1::WorldModel& model);
   // Describes the child that is demanded for it.
   static std::string DemandForBest(const v1::WorldModel& model);
-  // Whether the node has an open child that is not too difficult.
+  // Returns true if the node has an open child that is not too difficult.
   static bool HasEasyOpenChild(const v1::WorldModel& model, absl::string_view node_id);
   static std::string NoContinuation(const std::string& node_id);
   // Insert nodes without a model: one under the best node, if it has no child; one under the node

@@ -52,7 +52,7 @@ class WorldModelStrategy : public SearchStrategy {
   void FoldRevision(const absl::StatusOr<v1::EditScript>& script, v1::CycleState* cycle,
                     StepOutput* out);
   void FoldFailedCall(const ModelAnswer& answer, StepOutput* out);
-  // False if the call was not to the judge.
+  // Returns false if the call was not to the judge.
   bool FoldVerdict(const ModelAnswer& answer, StepOutput* out);
   // Has the program examined if that is wanted, in which case the attempt ends later; false if it
   // is not wanted.
@@ -102,8 +102,8 @@ class WorldModelStrategy : public SearchStrategy {
   void Rebase(v1::CycleState* cycle);
   // The node whose refused program is to be repaired next; null if none waits.
   const v1::Node* NodeToRepair() const;
-  // Whether no attempt has ended since the cycle's best was refused: the current one was requested
-  // before.
+  // Returns true if no attempt has ended since the cycle's best was refused: the current one was
+  // requested before.
   static bool WasJustRefused(const v1::CycleState& cycle);
   // A cycle on a node that waits for a repair begins with the refused program.
   void BeginRepair(v1::CycleState* cycle);

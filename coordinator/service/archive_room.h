@@ -16,22 +16,21 @@
 
 namespace ksearch {
 
-// Where copies of the database are made that are sent away, one at a time, in a folder of its own;
-// and the removal of runs, which only takes what the newest archive has. Thread-safe; its methods
-// block.
+// Makes copies of the database for download, one at a time, in a folder of its own; and removes
+// runs, but only those in the newest archive. Thread-safe; its methods block.
 class ArchiveRoom {
  public:
   struct Parts {
-    std::string database;  // its file
-    std::string folder;    // on the same disk; made with the first copy
+    std::string database;  // the store's file
+    std::string folder;    // on the same disk as the database; created with the first copy
     Store* store = nullptr;
     WorkerGateway* workers = nullptr;
     const DiskWatch* disk = nullptr;
   };
-  // Empties the folder: an earlier process may have left a copy behind.
+  // Empties the folder, because an earlier process may have left a copy.
   static absl::StatusOr<std::unique_ptr<ArchiveRoom>> Open(Parts parts);
 
-  // A file in the room. With this object it goes, and the room is free for another.
+  // A copy in the folder. Deleting the object removes the file and permits the next copy.
   class Copy {
    public:
     Copy(ArchiveRoom* room, std::string path) : room_(room), path_(std::move(path)) {}
@@ -44,29 +43,30 @@ class ArchiveRoom {
     ArchiveRoom* const room_;
     const std::string path_;
   };
-  // Errors of both: ABORTED, another copy is there; RESOURCE_EXHAUSTED, it would not fit.
+  // Both methods: ABORTED: another copy exists; RESOURCE_EXHAUSTED: the disk has too little space.
   absl::StatusOr<std::unique_ptr<Copy>> MakeBackup();
   struct Archive {
     ArchivePlan plan;
     std::unique_ptr<Copy> copy;  // null: no run is chosen
   };
-  // Errors also as ksearch::MakeArchive.
+  // Errors also as of ksearch::MakeArchive.
   absl::StatusOr<Archive> MakeArchive(const RunChoice& choice);
   absl::StatusOr<ArchivePlan> Plan(const RunChoice& choice) const;
 
-  // The archive has this digest; from now on RemoveRuns means what is in it.
+  // Records the digest of the archive; RemoveRuns then removes the runs that it contains.
   void Remember(ArchivePlan plan, const std::string& sha256);
-  // As SearchService.RemoveRuns says.
+  // As documented for SearchService.RemoveRuns.
   absl::StatusOr<v1::RemoveRunsReply> RemoveRuns(const std::string& sha256);
 
  private:
   explicit ArchiveRoom(Parts parts) : parts_(std::move(parts)) {}
-  // Whether `bytes` more leave enough of the disk. `reserve`: as a share of what is to stay free.
+  // Checks that the disk still has enough space after `bytes` more. `reserve`: fraction of the
+  // required free space to keep.
   absl::Status CheckFits(int64_t bytes, double reserve) const;
   absl::StatusOr<std::unique_ptr<Copy>> Take();
 
   const Parts parts_;
-  Mutex removing_;  // one removal after the other; before mu_
+  Mutex removing_;  // serializes removals; acquired before mu_
   Mutex mu_;
   bool taken_ ABSL_GUARDED_BY(mu_) = false;
   ArchivePlan newest_ ABSL_GUARDED_BY(mu_);

@@ -10,20 +10,21 @@
 
 namespace ksearch {
 
-// Decides whether the disk has room for new work, which is refused while there is still room to
-// finish what is under way. A value; constant after construction.
+// Decides whether the disk has room for new work. It refuses new work while there is still room to
+// finish the work in progress. A value type; constant after construction.
 class DiskWatch {
  public:
-  // `least_free_bytes`: as CoordinatorConfig's, 0 for the default.
+  // `least_free_bytes`: as in CoordinatorConfig; 0: the default.
   DiskWatch(std::string folder, int64_t least_free_bytes)
       : folder_(std::move(folder)), configured_(least_free_bytes) {}
 
   struct Space {
-    int64_t free_bytes = 0;        // for this account
-    int64_t least_free_bytes = 0;  // in force
+    int64_t free_bytes = 0;        // free for this user account
+    int64_t least_free_bytes = 0;  // the limit in force
   };
   absl::StatusOr<Space> Look() const;
-  // RESOURCE_EXHAUSTED names folder and bytes. A file system that does not say is trusted.
+  // RESOURCE_EXHAUSTED names folder and bytes. If the file system does not report its free space,
+  // the check passes.
   absl::Status Check() const;
 
  private:

@@ -12,18 +12,19 @@
 
 namespace ksearch {
 
-// The job that answers an EvaluateRequest; the same one a run would make for the same question.
-// INVALID_ARGUMENT names the field: no files, a language the task does not have, unknown workload.
+// Returns the job that answers an EvaluateRequest. It equals the job that a run makes for the same
+// question, so that they share results. INVALID_ARGUMENT names the field: no files, a language that
+// the task does not have, an unknown workload.
 absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task, const v1::EvaluateRequest& request);
 
-// The job that profiles what a request had judged, if it asks for that; nullopt if it does not or
-// nothing was timed.
+// Returns the job that profiles the request's program, or nullopt if the request does not ask for a
+// profile or nothing was timed.
 std::optional<v1::JobSpec> ProfileJob(const v1::Task& task, const v1::EvaluateRequest& request,
                                       const v1::JobResult& result);
 
-// What to say when no connected worker can take the job: what it would need.
+// Returns why no connected worker can run the job: what a worker would need.
 std::string NoWorkerReason(const v1::JobSpec& spec);
-// The same, and what to do.
+// The same, with the fix.
 std::string NoWorkerText(const v1::JobSpec& spec);
 
 }  // namespace ksearch

@@ -8,9 +8,9 @@
 
 namespace ksearch {
 
-// What a worker's report says that the one before it did not: a drain, devices that fell sick or
-// recovered, leases that came to another stage. `before` is empty for the first report of a
-// session.
+// Compares a worker's report with the previous one and returns the events: a drain, devices that
+// failed or recovered, leases that reached another stage. `before` is empty for the first report of
+// a session.
 std::vector<v1::FleetEvent> ReportedEvents(const v1::WorkerReport& before,
                                            const v1::WorkerReport& now);
 

@@ -7,19 +7,19 @@
 
 namespace ksearch {
 
-// Puts programs that come with a request into the form of its task's candidates: published
-// solutions that are named take the places of `sources` and `rival`, and the suite adapts what is
-// in a form of its own. NOT_FOUND: no such solution or task. INVALID_ARGUMENT: both a program and a
-// name are given, or the suite says why the program can never be judged. A program in Python that
-// has C++ or CUDA compiled gets the time that this takes, unless the request says how long.
+// Converts the programs of a request to the form of its task's candidates: named published
+// solutions replace `sources` and `rival`, and the suite adapts programs in its own form.
+// NOT_FOUND: no such solution or task. INVALID_ARGUMENT: both a program and a name are given, or
+// the suite says why the program can never be judged. A Python program that compiles C++ or CUDA
+// gets a time limit that allows for it, unless the request sets one.
 absl::Status ReadPrograms(const TaskSuite& tasks, v1::EvaluateRequest* request);
 
-// Where the request names a mode of the suite's evaluator: what it asks for takes its place, and
-// `task` becomes the one that this evaluator sees (TaskSuite::SetMode). INVALID_ARGUMENT: the suite
-// has no such mode, or the request says itself what a mode decides.
+// If the request names a mode of the suite's evaluator, replaces it by that mode's settings, and
+// changes `task` to the one that this evaluator sees (TaskSuite::SetMode). INVALID_ARGUMENT: the
+// suite has no such mode, or the request sets a field that the mode determines.
 absl::Status ReadMode(const TaskSuite& tasks, v1::EvaluateRequest* request, v1::Task* task);
 
-// The same as ReadPrograms for the seed of a run. Where the request names no language, the run's is
+// The same as ReadPrograms for the seed of a run. If the request names no language, the run uses
 // the seed's; INVALID_ARGUMENT if it names another one.
 absl::Status ReadSeed(const TaskSuite& tasks, v1::StartRunRequest* request);
 

@@ -8,14 +8,14 @@
 
 namespace ksearch {
 
-// How many clients (`ksearch eval`) wait for each job now. Thread-safe.
+// Counts the clients (`ksearch eval`) that wait for each job. Thread-safe.
 class JobClients {
  public:
   void Enter(const std::string& job_id) {
     MutexLock lock(&mu_);
     ++waiting_[job_id];
   }
-  // True: this was the last one. REQUIRES: Enter(job_id).
+  // Returns true if this was the last client. REQUIRES: Enter(job_id).
   bool Leave(const std::string& job_id) {
     MutexLock lock(&mu_);
     const auto it = waiting_.find(job_id);

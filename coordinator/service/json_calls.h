@@ -11,17 +11,17 @@
 
 namespace ksearch {
 
-// RPCs of the SearchService with JSON in and out, for those who speak no gRPC: the same answers by
-// the same code. Only those that answer at once and need nothing of the caller's connection. Checks
-// no access. Thread-safe.
+// RPCs of the SearchService with JSON requests and replies, for clients without gRPC: the same code
+// gives the same answers. Covers only RPCs that answer at once and need nothing of the caller's
+// connection. Does not check access. Thread-safe.
 class JsonCalls {
  public:
-  // `service` outlives it.
+  // `service` must outlive this object.
   explicit JsonCalls(SearchService* service);
 
-  // `json`: the request as an object, "" for an empty one. Field names are those of the protos;
-  // fields with default values are left out of the reply. NOT_FOUND: no such method here.
-  // INVALID_ARGUMENT: not such a request. Errors of the RPC.
+  // `json`: the request as an object; "" for an empty one. Field names are those of the protos; the
+  // reply omits fields with default values. NOT_FOUND: no such method here. INVALID_ARGUMENT: not a
+  // valid request. Errors of the RPC.
   absl::StatusOr<std::string> Call(absl::string_view method, absl::string_view json) const;
 
  private:

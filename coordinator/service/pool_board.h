@@ -14,27 +14,27 @@
 
 namespace ksearch {
 
-// What autoscalers report about their pools, and which autoscaler holds each pool, so that no two
-// fill the same one. Kept in memory only; after a restart the first one to report takes the pool.
-// Thread-safe.
+// The state of pools as autoscalers report it, and which autoscaler holds each pool, so that no two
+// fill the same one. Kept in memory only: after a restart, the first autoscaler to report gets the
+// pool. Thread-safe.
 class PoolBoard {
  public:
   explicit PoolBoard(const Clock& clock) : clock_(clock) {}
 
-  // As ReportPool says. INVALID_ARGUMENT, ABORTED, RESOURCE_EXHAUSTED (too many pools). `event`: a
-  // fault that began or ended.
+  // As documented for ReportPool. INVALID_ARGUMENT, ABORTED, RESOURCE_EXHAUSTED (too many pools).
+  // `event`: set if a fault began or ended.
   absl::Status Report(const v1::ReportPoolRequest& request, std::optional<v1::FleetEvent>* event);
-  // What one instance costs; 0: not known.
+  // Cost of one instance; 0: unknown.
   int64_t NanoUsdPerHour(const std::string& pool) const;
-  // By name. Those that nobody has held for an hour are forgotten.
+  // Ordered by name. Pools that no autoscaler has held for an hour are dropped.
   std::vector<v1::PoolStatus> Pools();
 
  private:
   struct Pool {
     v1::PoolReport report;
     absl::Time reported_at;      // wall clock
-    absl::Time held_until;       // steady
-    absl::Time forgotten_after;  // steady
+    absl::Time held_until;       // monotonic clock
+    absl::Time forgotten_after;  // monotonic clock
   };
 
   const Clock& clock_;

@@ -15,14 +15,14 @@
 
 namespace ksearch {
 
-// Workers that were refused or disconnected, so that an operator can see why machines do not show
-// up. Strangers can fill it, but only up to its bounds. Thread-safe.
+// Workers that were refused or disconnected, so that an operator can see why machines do not
+// appear. Unauthenticated peers can add entries, but the number is limited. Thread-safe.
 class RefusalBoard {
  public:
   explicit RefusalBoard(const Clock& clock) : clock_(clock) {}
 
-  // `worker_name` as it says, cut to what is printable. The event is for the feed: nullopt if the
-  // same was said less than 10 s ago.
+  // `worker_name`: as the worker claims; reduced to printable characters. Returns the event for the
+  // feed, or nullopt if the same refusal was reported less than 10 s ago.
   std::optional<v1::FleetEvent> Note(absl::string_view worker_name, absl::string_view reason);
   // As in ListWorkersReply.
   std::vector<v1::WorkerRefusal> Refusals();
@@ -31,8 +31,8 @@ class RefusalBoard {
   struct Refusal {
     int times = 0;
     absl::Time last_at;      // wall clock
-    absl::Time last_seen;    // steady
-    absl::Time last_logged;  // steady
+    absl::Time last_seen;    // monotonic clock
+    absl::Time last_logged;  // monotonic clock
   };
   void ForgetOld(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 

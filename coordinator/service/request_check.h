@@ -7,7 +7,7 @@
 
 namespace ksearch {
 
-// What a coordinator accepts of a worker. INVALID_ARGUMENT names the field; CheckHello says
+// Validates messages from a worker. INVALID_ARGUMENT names the field; CheckHello returns
 // FAILED_PRECONDITION for another protocol version.
 absl::Status CheckHello(const v1::WorkerHello& hello);
 absl::Status CheckReport(const v1::WorkerReport& report);

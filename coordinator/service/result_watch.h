@@ -8,7 +8,7 @@
 
 namespace ksearch {
 
-// Lets a thread wait until results have been recorded. Thread-safe.
+// Lets threads wait until results have been recorded. Thread-safe.
 class ResultWatch {
  public:
   void Notify() {
@@ -16,7 +16,7 @@ class ResultWatch {
     ++count_;
     changed_.NotifyAll();
   }
-  // Returns when more than `seen` results were recorded or `timeout` passed; how many by now.
+  // Returns the number of recorded results once it exceeds `seen` or `timeout` has passed.
   int64_t Wait(int64_t seen, absl::Duration timeout) {
     MutexLock lock(&mu_);
     if (count_ <= seen) changed_.WaitFor(&mu_, timeout);

@@ -26,12 +26,12 @@
 
 namespace ksearch {
 
-// Message of a job that was dropped with its last client.
+// Message of a job that was dropped because its last client disconnected.
 inline constexpr absl::string_view kClientLeft = "every client that asked for it went away";
 
-// The RPCs people use. Translates between messages and views, registry, gateway; holds no state.
-// Synchronous: a handful of people and scripts call it, and each call may read SQLite, which a gRPC
-// reaction must not. Thread-safe; borrows everything.
+// The RPCs for people and scripts. Translates between messages and the views, registry and gateway;
+// holds no state. Synchronous, because it has few callers and each call may read SQLite, which must
+// not happen in a gRPC reaction. Thread-safe; borrows everything.
 class SearchService final : public v1::SearchService::Service {
  public:
   struct Parts {
@@ -42,21 +42,21 @@ class SearchService final : public v1::SearchService::Service {
     ResultWatch* results;
     ModelCaller* models;
     EventFeed* feed;
-    v1::ServerFacts facts;                              // the constant ones
-    const AccessControl* access = nullptr;              // null: no tokens are asked for
+    v1::ServerFacts facts;                              // only the constant ones
+    const AccessControl* access = nullptr;              // null: no tokens are in use
     std::vector<std::string> mailboxes;                 // folders
-    PoolBoard* pools = nullptr;                         // null: there are no pools
-    std::function<std::vector<v1::SinkFacts>()> sinks;  // null: there are none
-    // The run as one HTML file. RESOURCE_EXHAUSTED: it would be larger.
+    PoolBoard* pools = nullptr;                         // null: pools are not supported
+    std::function<std::vector<v1::SinkFacts>()> sinks;  // null: no sinks
+    // Returns the run as one HTML file. RESOURCE_EXHAUSTED: it would exceed `most_bytes`.
     std::function<absl::StatusOr<std::string>(const std::string& run_id, int64_t most_bytes)>
         report;
-    RefusalBoard* refusals = nullptr;  // null: nobody is ever refused
-    const DiskWatch* disk = nullptr;   // null: there is always room
-    ArchiveRoom* archives = nullptr;   // null: no copies of the database are made
+    RefusalBoard* refusals = nullptr;  // null: no refusals are reported
+    const DiskWatch* disk = nullptr;   // null: free space is not checked
+    ArchiveRoom* archives = nullptr;   // null: copies of the database are not supported
   };
   explicit SearchService(Parts parts) : parts_(std::move(parts)) {}
 
-  // Makes every stream end within about 100 ms; later streams end at once.
+  // Ends every stream within about 100 ms; later streams end at once.
   void Shutdown() {
     closing_ = true;
     parts_.feed->Close();
@@ -147,10 +147,10 @@ class SearchService final : public v1::SearchService::Service {
   absl::Status CheckDisk() const {
     return parts_.disk == nullptr ? absl::OkStatus() : parts_.disk->Check();
   }
-  // Whether a stream may continue: UNAVAILABLE when shutting down, UNAUTHENTICATED when the
-  // caller's token has ended.
+  // Checks that a stream may continue. UNAVAILABLE: the server is shutting down; UNAUTHENTICATED:
+  // the caller's token is no longer valid.
   absl::Status CheckStillServed(const grpc::ServerContext& context) const;
-  // Returns once a connected worker can judge the run's candidates, if the request asks for one.
+  // If the request asks for it, waits until a connected worker can judge the run's candidates.
   absl::Status AwaitWorker(const grpc::ServerContext& context, const v1::StartRunRequest& request);
   absl::Status Watch(grpc::ServerContext* context, const v1::WatchRunRequest& request,
                      grpc::ServerWriter<v1::WatchRunReply>* writer);
@@ -162,20 +162,22 @@ class SearchService final : public v1::SearchService::Service {
                      grpc::ServerWriter<v1::EvaluateReply>* writer);
   absl::Status RepeatConfirmation(grpc::ServerContext* context, const v1::RecheckRequest& request,
                                   grpc::ServerWriter<v1::RecheckReply>* writer);
-  // The result of the job once there is one, submitting it as soon as a worker can take it;
-  // `progress` goes to the caller. FAILED_PRECONDITION: none can by `give_up` (steady). Once the
-  // caller has gone, the job is dropped if nobody else waits for it.
+  // Returns the result of the job once there is one. Submits the job as soon as a worker can take
+  // it, and sends `progress` to the caller. FAILED_PRECONDITION: no worker could take it by
+  // `give_up` (monotonic clock). If the caller disconnects, the job is dropped unless somebody else
+  // waits for it.
   absl::StatusOr<v1::JobResult> Await(grpc::ServerContext* context, const v1::Task& task,
                                       const std::string& job_id, const v1::JobSpec& spec,
                                       absl::Time give_up,
                                       const std::function<void(const std::string&)>& progress);
-  // The job with a platform: one for which its result is on record, if there is such, else the
-  // first that connected workers have (PlatformsFor). While none is connected, workers as last seen
-  // say which results count. FAILED_PRECONDITION: nobody can do it by `give_up` (steady).
+  // Returns the job with its platform set: one for which there is a recorded result, otherwise the
+  // first of the connected workers' platforms (PlatformsFor). While no worker is connected, workers
+  // as last seen determine which results count. FAILED_PRECONDITION: no worker could run it by
+  // `give_up` (monotonic clock).
   absl::StatusOr<v1::JobSpec> Place(grpc::ServerContext* context, const v1::JobSpec& spec,
                                     absl::Time give_up,
                                     const std::function<void(const std::string&)>& progress);
-  // Ends a job whose last client has gone, unless a run wants it.
+  // Ends a job whose last client has disconnected, unless a run needs it.
   void DropIfUnwanted(const std::string& job_id);
   absl::Status Cancel(grpc::ServerContext* context, const v1::CancelJobRequest& request,
                       v1::CancelJobReply* reply);

@@ -8,7 +8,7 @@
 
 namespace ksearch {
 
-// Descriptions among the results of a store, which is borrowed.
+// Finds descriptions among the results of a store, which is borrowed.
 class StoreDescriptions final : public Descriptions {
  public:
   explicit StoreDescriptions(Store* store) : store_(store) {}

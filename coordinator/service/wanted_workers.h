@@ -9,17 +9,17 @@
 
 namespace ksearch {
 
-// Runs and evaluations that wait for a worker before they have a job, since they do not know their
-// platform until a worker connects. Each repeats its request; one that has not done so for a while
-// no longer counts. Thread-compatible; time is steady.
+// Runs and evaluations that wait for a worker and have no job yet, because their platform is
+// unknown until a worker connects. Each repeats its request; one that has stopped repeating no
+// longer counts. Thread-compatible; times are monotonic.
 class WantedWorkers {
  public:
-  // How long one word counts: runs look for a platform about once a second.
+  // How long a request counts. Runs repeat it about once a second.
   static constexpr absl::Duration kCounts = absl::Seconds(5);
 
   // `caller` identifies the caller.
   void Note(const Requirement& requirement, const std::string& caller, absl::Time now);
-  // Callers by requirement.
+  // Number of callers by requirement.
   std::map<Requirement, int> Waiting(absl::Time now);
 
  private:

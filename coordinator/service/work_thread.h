@@ -9,18 +9,18 @@
 
 namespace ksearch {
 
-// One thread that runs what it is given, in order. For work that blocks, which a gRPC reaction must
-// not (reactions share a few threads). Thread-safe.
+// One thread that runs posted work in order, for work that blocks. gRPC reactions must not block,
+// because they share a few threads. Thread-safe.
 class WorkThread {
  public:
   WorkThread();
-  // Runs what is queued, then joins.
+  // Runs the queued work, then joins the thread.
   ~WorkThread();
   WorkThread(const WorkThread&) = delete;
   WorkThread& operator=(const WorkThread&) = delete;
 
   void Post(absl::AnyInvocable<void()> work);
-  // As the destructor; work posted later is dropped. Idempotent; not from the thread itself.
+  // The same; work posted later is dropped. Idempotent. Must not be called from the thread itself.
   void Stop();
 
  private:

@@ -11,12 +11,12 @@
 
 namespace ksearch {
 
-// The workers' side of the coordinator, as a gRPC service over a gateway. To stop: shut the gateway
-// down, then the server. Thread-safe.
+// The workers' side of the coordinator, as a gRPC service over a gateway. To stop, shut down the
+// gateway first, then the server. Thread-safe.
 class WorkerService final : public v1::WorkerService::CallbackService {
  public:
-  // All outlive the server that has this service. `access` null: no credentials are asked for.
-  // `authority` null: nobody can join.
+  // All arguments must outlive the server. `access` null: no credentials are required. `authority`
+  // null: no worker can join.
   explicit WorkerService(WorkerGateway* gateway, const AccessControl* access = nullptr,
                          const WorkerAuthority* authority = nullptr)
       : gateway_(gateway), access_(access), authority_(authority) {}
@@ -32,13 +32,15 @@ class WorkerService final : public v1::WorkerService::CallbackService {
                                  const v1::JoinRequest* request, v1::JoinReply* reply) override;
 
  private:
-  // The synchronous forms of the generated base class: not to be hidden, nor used.
+  // Brings the synchronous forms of the generated base class into scope, so that they are not
+  // hidden. They are not used.
   using v1::WorkerService::CallbackService::FetchBlob;
   using v1::WorkerService::CallbackService::Join;
   using v1::WorkerService::CallbackService::RecordResult;
   using v1::WorkerService::CallbackService::Session;
 
-  // The caller; the call was admitted already. UNAUTHENTICATED: its token has just ended.
+  // Returns the caller, whose call was admitted before. UNAUTHENTICATED: its token became invalid
+  // since.
   absl::StatusOr<WorkerIdentity> Identify(const grpc::CallbackServerContext& context) const;
 
   WorkerGateway* const gateway_;

@@ -13,12 +13,12 @@
 
 namespace ksearch {
 
-// Bridges one worker's stream to the gateway: every reaction copies, locks, hands over. One write
-// is in flight, the rest waits in a queue. Deletes itself in OnDone.
+// Connects one worker's stream to the gateway: every reaction copies, locks and hands over. One
+// write is in flight; others are queued. Deletes itself in OnDone.
 class WorkerSession final : public grpc::ServerBidiReactor<v1::WorkerUp, v1::WorkerDown>,
                             public WorkerLink {
  public:
-  // `gateway` outlives the server.
+  // `gateway` must outlive the server.
   WorkerSession(WorkerGateway* gateway, WorkerIdentity identity);
 
   void Send(const v1::WorkerDown& down) override;
@@ -32,19 +32,19 @@ class WorkerSession final : public grpc::ServerBidiReactor<v1::WorkerUp, v1::Wor
 
   absl::Status TakeMessage();
   void StartNextWrite() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // gRPC takes the final status only when no write is in flight.
+  // gRPC accepts the final status only while no write is in flight.
   void FinishIfIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   WorkerGateway* const gateway_;
   const WorkerIdentity identity_;
-  // Touched by the chain of reads only.
+  // Used only by the chain of reads.
   v1::WorkerUp in_;
   std::string worker_id_;  // empty before the hello
 
   Mutex mu_;
   std::deque<v1::WorkerDown> out_ ABSL_GUARDED_BY(mu_);  // front is in flight if writing_
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
-  bool broken_ ABSL_GUARDED_BY(mu_) = false;  // a write failed: nothing more gets through
+  bool broken_ ABSL_GUARDED_BY(mu_) = false;  // a write failed: nothing more can be sent
   std::optional<grpc::Status> ending_ ABSL_GUARDED_BY(mu_);
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
 };

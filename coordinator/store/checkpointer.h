@@ -9,25 +9,27 @@
 
 namespace ksearch {
 
-// Copies the write-ahead log into the database file on a thread and a connection of its own, so
-// that commits do not wait for it. SQLite's own way is to do that within a commit, every 1,000
-// pages; on a busy disk all commits behind that one wait for hundreds of milliseconds.
+// Copies the write-ahead log into the database file on its own thread and connection, so that
+// commits do not wait for it. By default SQLite copies within a commit, every 1,000 pages; on a
+// busy disk all commits behind that one wait for hundreds of milliseconds.
 //
-// A log starts over only when all of it is in the file, never during commits. Once
-// it is large, the committing thread therefore copies the rest itself, as soon as that is little.
+// A log restarts only once all of it is in the file, which never happens while commits continue.
+// When the log is large and little of it is left to copy, the committing thread therefore copies
+// the rest itself.
 class Checkpointer {
  public:
-  // A log of this many pages should start over.
+  // Number of pages from which on the log should restart.
   static constexpr int kLargeLogPages = 8192;
 
-  // `database`: a connection that may write, for the thread. It must be closed after the writer's,
-  // and closing it folds what is left of the log into the file.
+  // `database`: a writable connection for the thread. It must be closed after the writer's
+  // connection; closing it copies the rest of the log into the file.
   explicit Checkpointer(std::unique_ptr<Database> database);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // After each commit of `writing`, on its thread: the log now has this many pages. One thread.
+  // Must be called after each commit of `writing`, on the thread that committed. `log_pages`:
+  // number of pages in the log. Always call it on the same thread.
   void LogGrew(Database& writing, int log_pages);
 
  private:
@@ -40,7 +42,7 @@ class Checkpointer {
   int copied_pages_ ABSL_GUARDED_BY(mu_) = 0;
   bool asked_ ABSL_GUARDED_BY(mu_) = false;
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
-  std::thread thread_;  // last: starts when all else is there
+  std::thread thread_;  // last: starts when all other members exist
 };
 
 }  // namespace ksearch

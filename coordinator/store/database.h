@@ -21,17 +21,17 @@ namespace ksearch {
 
 class Database;
 
-// One use of a prepared statement: bind the parameters in order, then Run, or Next until false.
-// Errors of preparing and binding are kept and returned by Next and Run. Handed back to its
-// Database, reset, when destroyed; must not outlive it. Not movable: use as `auto s =
-// db.Prepare()`.
+// One use of a prepared statement: bind the parameters in order, then call Run, or call Next until
+// it returns false. Next and Run return earlier errors of preparing and binding. The destructor
+// resets the statement and hands it back to its Database, which must outlive it. Not movable: use
+// as `auto s = db.Prepare()`.
 class Statement {
  public:
   ~Statement();
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  // Values are copied.
+  // The binders copy their values.
   Statement& Text(absl::string_view value);
   Statement& Blob(absl::string_view value);
   Statement& Proto(const google::protobuf::MessageLite& value);
@@ -40,18 +40,18 @@ class Statement {
   Statement& Time(absl::Time value);  // microseconds since the Unix epoch
   Statement& Null();
 
-  // Steps to the next row; false when there is none.
+  // Steps to the next row. Returns false if there is none.
   absl::StatusOr<bool> Next();
   // Steps to the end, ignoring rows.
   absl::Status Run();
 
-  // Column of the current row, from 0. NULL reads as "", 0 or the epoch.
+  // Reads a column of the current row, counted from 0. NULL reads as "", 0 or the epoch.
   std::string TextAt(int column) const;
   int64_t IntAt(int column) const;
   double RealAt(int column) const;
   absl::Time TimeAt(int column) const;
   bool IsNullAt(int column) const;
-  // DATA_LOSS if the bytes are no such message.
+  // DATA_LOSS if the bytes cannot be parsed as this message type.
   absl::Status ProtoAt(int column, google::protobuf::MessageLite* message) const;
 
  private:
@@ -69,39 +69,41 @@ class Statement {
 
 // One SQLite connection with its prepared statements. Thread-compatible: one thread at a time.
 //
-// Errors: RESOURCE_EXHAUSTED disk full, DATA_LOSS corrupted or not a database, PERMISSION_DENIED
-// read-only, UNAVAILABLE busy or an I/O error, FAILED_PRECONDITION a constraint, INVALID_ARGUMENT
-// value too large, else INTERNAL. Messages name the file.
+// Errors: RESOURCE_EXHAUSTED: the disk is full; DATA_LOSS: corrupted, or not a database;
+// PERMISSION_DENIED: read-only; UNAVAILABLE: busy, or an I/O error; FAILED_PRECONDITION: a
+// constraint was violated; INVALID_ARGUMENT: a value is too large; otherwise INTERNAL. Messages
+// name the file.
 class Database {
  public:
   enum class Mode { kReadOnly, kReadWriteCreate };
 
-  // Sets foreign_keys and busy_timeout. Reads nothing yet.
+  // Opens the file and sets foreign_keys and busy_timeout. Does not read the file yet.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path, Mode mode);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // `sql` holds one statement with ?-parameters. Prepared once per text and kept.
+  // `sql` is one statement with ?-parameters. It is prepared once per text and cached.
   Statement Prepare(absl::string_view sql);
-  // Runs any number of statements without parameters.
+  // Runs any number of statements that have no parameters.
   absl::Status Execute(const std::string& sql);
 
-  // Rows changed by the latest INSERT, UPDATE or DELETE; 0 if ON CONFLICT DO NOTHING did nothing.
+  // Rows changed by the latest INSERT, UPDATE or DELETE; 0 after an ON CONFLICT DO NOTHING that did
+  // nothing.
   int64_t changes() const;
-  // False after SQLite rolled back the whole transaction by itself (disk full, I/O error).
+  // Returns false after SQLite rolled back the whole transaction by itself (disk full, I/O error).
   bool in_transaction() const;
   const std::string& path() const { return path_; }
 
-  // From now on `grown` is called after each commit, with the number of pages in the write-ahead
-  // log, and SQLite copies none of them into the file by itself.
+  // Calls `grown` after each later commit with the number of pages in the write-ahead log, and
+  // disables SQLite's own copying of the log into the file.
   void OnLogGrown(std::function<void(int log_pages)> grown);
-  // Copies what it can of the write-ahead log into the file, waiting for nobody ("passive").
-  // Returns how many of the log's pages are in the file. UNAVAILABLE if another connection is doing
-  // that.
+  // Copies as much of the write-ahead log into the file as is possible without waiting (a "passive"
+  // checkpoint). Returns how many pages of the log are in the file. UNAVAILABLE if another
+  // connection is checkpointing.
   absl::StatusOr<int> CopyLog();
 
-  // Copies a consistent snapshot into a new file at `path`; other connections can keep writing.
+  // Copies a consistent snapshot into a new file at `path`. Other connections can keep writing.
   absl::Status CopyTo(const std::string& path);
 
  private:
@@ -111,12 +113,13 @@ class Database {
 
   const std::string path_;
   sqlite3* const connection_;
-  // Idle prepared statements by text; a statement in use is not listed.
+  // Idle prepared statements by text. Statements in use are not listed.
   std::map<std::string, std::vector<sqlite3_stmt*>, std::less<>> idle_;
   std::function<void(int log_pages)> log_grown_;
 };
 
-// The first column of the first row of a statement without parameters; 0 if there is no row.
+// Returns the first column of the first row of a statement without parameters, or 0 if there is no
+// row.
 absl::StatusOr<int64_t> ReadNumber(Database& database, absl::string_view sql);
 
 }  // namespace ksearch

@@ -11,12 +11,13 @@
 #include "coordinator/store/database.h"
 #include "coordinator/store/store.h"
 
-// Rows of what happened in runs. A row's cursor is its rowid: rows are only ever added, so the
-// numbers are 1, 2, 3 without a gap, and VACUUM, which may renumber rows, keeps them. Every
-// function works inside the caller's transaction; contracts as in store.h.
+// Rows of run events. The cursor of a row is its rowid: rows are only ever appended, so the numbers
+// are 1, 2, 3 without a gap, and VACUUM, which may renumber rows, keeps them. Every function works
+// inside the caller's transaction; contracts as in store.h.
 namespace ksearch::event_rows {
 
-// Numbers the step's events from `last_seq` on. The rows as Store::EventListener gets them.
+// Inserts the step's events, numbered from `last_seq` on. Returns the rows as Store::EventListener
+// gets them.
 absl::StatusOr<std::vector<v1::FeedEntry>> Insert(Database& database, const StepCommit& step,
                                                   int64_t last_seq, absl::Time now);
 absl::StatusOr<std::vector<v1::RunEvent>> Read(Database& database, const std::string& run_id,

@@ -10,12 +10,13 @@
 
 namespace ksearch {
 
-// An exclusive flock on a file that holds the owner's process id. Released when destroyed or when
-// the process ends, however it ends; the file stays. Movable.
+// An exclusive flock on a file that contains the owner's process id. Released when the object is
+// destroyed or the process ends, however it ends; the file remains. Movable.
 class FileLock {
  public:
-  // Creates `path` if missing and tries for up to `wait`. FAILED_PRECONDITION: held by another,
-  // the message names its pid. PERMISSION_DENIED: the file cannot be written.
+  // Creates `path` if it is missing and tries to lock it for up to `wait`. FAILED_PRECONDITION:
+  // another process holds the lock; the message names its pid. PERMISSION_DENIED: the file cannot
+  // be written.
   static absl::StatusOr<FileLock> Acquire(const std::string& path, absl::Duration wait);
 
  private:

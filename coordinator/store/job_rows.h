@@ -11,20 +11,21 @@
 #include "coordinator/store/database.h"
 #include "coordinator/store/store.h"
 
-// Rows of jobs: who asked for them, who tried, what came back; and of the workers and blobs they
-// need. Every function works inside the caller's transaction; contracts as in store.h.
+// Rows of jobs, their requests, attempts and results, and of the workers and blobs that jobs need.
+// Every function works inside the caller's transaction; contracts as in store.h.
 namespace ksearch::job_rows {
 
 absl::Status Insert(Database& database, const std::string& job_id, const v1::JobSpec& spec,
                     absl::Time now);
-// Adds the job unless known, and the request; returns whether its result is there already and
-// became an arrival. FAILED_PRECONDITION: the run used the tag for another job.
+// Adds the job if it is new, and the request. Returns true if the job already has a result, which
+// has then become an arrival. FAILED_PRECONDITION: the run used the tag for another job.
 absl::StatusOr<bool> Request(Database& database, const std::string& run_id,
                              const JobRequestRow& request, absl::Time now);
 absl::StatusOr<v1::JobSpec> Read(Database& database, const std::string& job_id);
 absl::StatusOr<std::vector<QueuedJob>> ReadUnfinished(Database& database);
 
-// `runs` is set to the run of each new arrival, in order; a run that asked twice is there twice.
+// Sets `runs` to the run of each new arrival, in order; a run that requested the job twice is
+// listed twice.
 absl::StatusOr<v1::RecordResultReply::Disposition> RecordResult(Database& database,
                                                                 const v1::JobResult& result,
                                                                 const std::string& lease_id,

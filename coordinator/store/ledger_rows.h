@@ -9,22 +9,24 @@
 #include "coordinator/store/database.h"
 #include "coordinator/store/rows.h"
 
-// Rows of the ledger: what each run has used and may use. Every function works inside the caller's
+// Rows of the ledger: the usage and the caps of each run. Every function works inside the caller's
 // transaction; contracts as in store.h.
 namespace ksearch::ledger_rows {
 
-// Replaces the caps of every scope of the run; a scope that `caps` leaves out has none.
+// Replaces the caps of every scope of the run. A scope that `caps` omits has no cap.
 absl::Status SetCaps(Database& database, const std::string& run_id,
                      const std::vector<LedgerCaps>& caps);
 
-// Counts a call with its reservation in both its scopes. OUT_OF_RANGE: it does not fit under a cap.
+// Counts a call with its reservation in both of its scopes. OUT_OF_RANGE: the reservation exceeds a
+// cap.
 absl::Status Reserve(Database& database, const LlmCallRow& call);
-// Turns the reservation into what was spent.
+// Replaces the reservation with the actual usage.
 absl::Status Settle(Database& database, const LlmCallRow& reserved, int64_t tokens, int64_t nano);
-// An evaluation was asked for, or ended after `device_us` on a device, which cost `device_nano`.
+// Counts evaluations that were requested, or that ended after `device_us` on a device at a cost of
+// `device_nano`.
 absl::Status AddEvaluations(Database& database, const std::string& run_id, int64_t evaluations,
                             int64_t device_us, int64_t device_nano);
-// The run's own row first, always there.
+// Returns the run's own row, which always exists, followed by those of its models.
 absl::StatusOr<std::vector<LedgerRow>> Read(Database& database, const std::string& run_id);
 
 }  // namespace ksearch::ledger_rows

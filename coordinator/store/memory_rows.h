@@ -11,16 +11,18 @@
 #include "coordinator/store/rows.h"
 #include "proto/memory.pb.h"
 
-// Measured gains. Every function works inside the caller's transaction; contracts as in store.h.
+// Rows of measured gains. Every function works inside the caller's transaction; contracts as in
+// store.h.
 namespace ksearch::memory_rows {
 
-// One that is there already stays as it is.
+// Inserts a gain. An existing row stays unchanged.
 absl::Status Insert(Database& database, const v1::MeasuredGain& gain, absl::Time now);
-// The candidate's program was refused after its gain was recorded; fine if none was.
+// Marks the candidate's gain as refused, because its program was refused afterwards. Not an error
+// if no gain was recorded.
 absl::Status Refuse(Database& database, const std::string& run_id, const std::string& candidate_id);
 absl::StatusOr<std::vector<v1::MeasuredGain>> Read(Database& database, const GainFilter& filter,
                                                    int limit);
-// How many there were.
+// Deletes the gains that match and returns their number.
 absl::StatusOr<int64_t> Forget(Database& database, const GainFilter& filter);
 
 }  // namespace ksearch::memory_rows

@@ -12,22 +12,23 @@
 
 namespace ksearch {
 
-// "KSRC": PRAGMA application_id of our files, so that another program's database is never touched.
+// "KSRC": the PRAGMA application_id of our files, which keeps us from touching another program's
+// database.
 inline constexpr int32_t kApplicationId = 0x4B535243;
 
-// One step of the schema, forward only.
+// One step of the schema. There is no way back.
 struct Migration {
   int version = 0;  // PRAGMA user_version afterwards
   const char* name = "";
   const char* sql = "";
 };
 
-// Every migration, oldest first; embedded from schema/NNNN_*.sql.
+// Every migration, oldest first. Embedded from schema/NNNN_*.sql.
 const std::vector<Migration>& Migrations();
 
-// Brings the file up to the last of `migrations` (ascending versions), each in a transaction of its
-// own, and returns that version. FAILED_PRECONDITION: written by a newer version, or by another
-// program; nothing is changed then. DATA_LOSS: not a database.
+// Applies the missing ones of `migrations` (ascending versions), each in its own transaction, and
+// returns the last version. FAILED_PRECONDITION: a newer version or another program wrote the file,
+// which is then left unchanged. DATA_LOSS: not a database.
 absl::StatusOr<int> Migrate(Database& database, absl::Span<const Migration> migrations);
 
 }  // namespace ksearch

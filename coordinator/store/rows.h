@@ -18,7 +18,8 @@
 
 namespace ksearch {
 
-// A call to a model. Committed before it is sent; its reply is committed before it is used.
+// A call to a model. It is committed before it is sent, and its reply is committed before it is
+// used.
 struct LlmCallRow {
   std::string call_id;  // "<run_id>/<n>", n counted by the strategy
   std::string run_id;
@@ -31,47 +32,47 @@ struct LlmCallRow {
   std::string model;
   std::string system;  // stable rules, sent before the prompt; may be empty
   std::string prompt;
-  std::string dropped_parts;  // which prompt parts were cut or dropped, one per line
+  std::string dropped_parts;  // prompt parts that were shortened or dropped, one per line
   int max_output_tokens = 0;
   std::string reasoning_effort;
   absl::Time created;
-  // Set by SaveProviderState: what the provider needs to go on with the call after a restart.
+  // Set by SaveProviderState: what the provider needs to continue the call after a restart.
   std::string provider_state;
-  // The most it can take; counted in the ledger from the transaction that admits the call to the
-  // one that settles it.
+  // Upper bounds on the call's usage. The ledger counts them from the transaction that admits the
+  // call to the one that settles it.
   int64_t reserved_tokens = 0;
   int64_t reserved_nano = 0;  // nano-dollars
-  bool admitted = true;       // false: was sent by an earlier life and waits to be reserved again
-  absl::Time sent;            // the epoch: not sent since it was admitted
-  // Sends whose reply was lost, and what was counted for them.
+  bool admitted = true;       // false: sent before a restart, and waits for a new reservation
+  absl::Time sent;            // the epoch if not sent since it was admitted
+  // Sends whose reply was lost, and the usage that was counted for them.
   int lost_sends = 0;
   int64_t lost_tokens = 0;
   int64_t lost_nano = 0;
-  // Set by RecordReply:
+  // The fields from here on are set by RecordReply.
   bool answered = false;
-  std::string error;  // non-empty: the call failed for good (status text)
+  std::string error;  // not empty: the call failed permanently (text of the status)
   std::string reply;
   std::string finish_reason;
   std::string reply_model;
   int64_t input_tokens = 0;
   int64_t output_tokens = 0;
-  TokenUsage usage;  // of which these are the sums, if the provider told
+  TokenUsage usage;  // the parts of the tokens above, if the provider reported them
   int64_t cost_nano = 0;
-  // What the cost rests on: that of the price ("table", "given", ...), "estimated" (no usage was
-  // told: the reservation stands), "refused" (not billed).
+  // Basis of the cost: that of the price ("table", "given", ...), "estimated" (the provider
+  // reported no usage, so the reservation counts), or "refused" (not billed).
   std::string cost_basis;
-  int64_t counted_tokens = 0;  // in the ledger; those above unless estimated
+  int64_t counted_tokens = 0;  // in the ledger; equal to the fields above unless estimated
   absl::Time replied;
 };
 
 struct LedgerCaps {
-  std::string scope;  // "": the run; else "PROVIDER/MODEL"
+  std::string scope;  // "" for the whole run, else "PROVIDER/MODEL"
   std::optional<int64_t> calls;
   std::optional<int64_t> tokens;
   std::optional<int64_t> nano_usd;
 };
 
-// What a run, or one model of it, has used.
+// Usage of a run, or of one model within it.
 struct LedgerRow {
   std::string scope;
   int64_t calls = 0;
@@ -79,9 +80,9 @@ struct LedgerRow {
   int64_t tokens_reserved = 0;
   int64_t nano_spent = 0;
   int64_t nano_reserved = 0;
-  int64_t evaluations = 0;  // of the run's own row only
-  int64_t device_us = 0;    // likewise
-  int64_t device_nano = 0;  // likewise: what that time cost
+  int64_t evaluations = 0;  // only in the run's own row
+  int64_t device_us = 0;    // only in the run's own row
+  int64_t device_nano = 0;  // only in the run's own row: cost of that time
   LedgerCaps caps;
 };
 
@@ -91,31 +92,34 @@ struct CandidateRow {
   v1::Sources sources;
   std::string node_id;
   std::string parent_candidate_id;
-  std::string call_id;  // the reply it came from; empty for a seed solution
+  std::string call_id;  // call whose reply contained it; empty for a seed solution
   int cycle = 0;
   int round = 0;
   int attempt = 0;
-  // Its screening job; empty: not known yet, and when written: as it was.
+  // The candidate's screening job. Empty if it is not known yet; writing an empty id keeps the
+  // stored one.
   std::string job_id;
-  // From the run's CANDIDATE_PASSED event when read back; -1 = none. Ignored when written.
+  // When read: from the run's CANDIDATE_PASSED event, -1 if there is none. Ignored when written.
   double score = -1;
 };
 
-// Whether a run's ledger counts such a job among its evaluations. Profiles, examinations and times
-// of a baseline are none; their device time is counted with their results all the same.
+// Returns true if a run's ledger counts a job of this kind as an evaluation. Profiles, examinations
+// and timings of a baseline do not count; their device time is counted with their results all the
+// same.
 inline bool IsEvaluation(v1::JobKind kind) {
   return kind != v1::JOB_KIND_PROFILE && kind != v1::JOB_KIND_EXAMINE &&
          kind != v1::JOB_KIND_BASELINE && kind != v1::JOB_KIND_DESCRIBE;
 }
 
-// A job a run asks for, and as what.
+// A job that a run requests, and the run's name for it.
 struct JobRequestRow {
   std::string job_id;
   v1::JobSpec spec;
-  std::string tag;  // the strategy's or engine's own name for it, e.g. "screen/3/2", "confirm/4"
+  std::string tag;  // name chosen by the strategy or engine, e.g. "screen/3/2", "confirm/4"
 };
 
-// What arrived for a run, in the order of commit: the feed a search folds over, once each.
+// A reply or result that arrived for a run. A search applies its arrivals exactly once each, in the
+// order of commit.
 struct Arrival {
   int64_t seq = 0;
   enum class Kind { kReply, kResult } kind = Kind::kReply;
@@ -126,27 +130,28 @@ struct Arrival {
 // One step of a run: everything that follows from the arrivals up to `cursor`, in one transaction.
 struct StepCommit {
   std::string run_id;
-  int64_t cursor = 0;    // arrivals with seq <= cursor are folded into `state`
+  int64_t cursor = 0;    // arrivals with seq <= cursor are applied in `state`
   std::string state;     // opaque to the store
-  v1::RunStatus status;  // what GetRun shows
-  // Given when its revision changed, and kept for ever. Borrowed while the step is committed.
+  v1::RunStatus status;  // as GetRun returns it
+  // Set if its revision changed; every revision is kept permanently. Borrowed while the step is
+  // committed.
   const v1::WorldModel* world_model = nullptr;
-  // The run's caps from now on, all of them.
+  // All caps of the run from now on.
   std::optional<std::vector<LedgerCaps>> caps;
-  // Ids of unanswered calls that were sent by an earlier life: their reservations are spent, and
-  // they wait to be admitted again (by being in `calls`, of this step or a later one).
+  // Ids of unanswered calls that were sent before a restart. Their reservations count as spent, and
+  // they wait to be admitted again (by appearing in `calls` of this step or a later one).
   std::vector<std::string> lost_calls;
-  std::vector<LlmCallRow> calls;  // new ones, and those that wait to be admitted
+  std::vector<LlmCallRow> calls;  // new calls, and earlier ones that were waiting for admission
   std::vector<CandidateRow> candidates;
   std::vector<JobRequestRow>
-      jobs;  // already recorded job: its arrival is added in this transaction
-  std::vector<v1::RunEvent> events;     // seq set by the store
-  std::vector<v1::MeasuredGain> gains;  // recorded_at set by the store
-  // Candidates of the run that were refused, whose gain, if one was recorded, is none.
+      jobs;  // a job that already has a result adds its arrival in this transaction
+  std::vector<v1::RunEvent> events;     // the store sets seq
+  std::vector<v1::MeasuredGain> gains;  // the store sets recorded_at
+  // Candidates of the run that were refused. If they have a recorded gain, it no longer counts.
   std::vector<std::string> refused_gains;
 };
 
-// Which measured gains: those that every field given fits.
+// Selects the measured gains that match every field that is set.
 struct GainFilter {
   std::string run_id;
   std::string task;
@@ -171,21 +176,22 @@ struct RunRow {
 struct QueuedJob {
   std::string job_id;
   v1::JobSpec spec;
-  int attempts = 0;  // that ended without a result or are still open; cancelled ones do not count
-  std::vector<std::string> run_ids;  // that asked for it; empty: none did (ksearch eval)
-  std::map<std::string, std::string> worker_of_lease;  // of all its attempts
+  // attempts that ended without a result or are still open, except cancelled ones
+  int attempts = 0;
+  std::vector<std::string> run_ids;  // runs that requested the job; empty for ksearch eval
+  std::map<std::string, std::string> worker_of_lease;  // of all attempts
 };
 
-// One result, without its body.
+// One result without its body.
 struct ResultRow {
-  int64_t number = 0;  // rises in order of arrival
+  int64_t number = 0;  // ascending in order of arrival
   std::string job_id;
   v1::JobSpec spec;
   v1::Outcome outcome = v1::OUTCOME_UNSPECIFIED;
   absl::Time recorded;
 };
 
-// A task whose own programs are at fault, by the job that found it.
+// A task whose own programs are at fault, with the job that showed it.
 struct TaskFaultRow {
   v1::JobSpec spec;
   v1::JobResult result;

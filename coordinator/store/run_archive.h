@@ -11,34 +11,34 @@
 
 namespace ksearch {
 
-// Which runs are to go.
+// Selects the runs to remove.
 struct RunChoice {
   std::vector<std::string> runs;  // ids, unique prefixes, or "last"
-  // Also every run that ended before then, but for the one with the newest event.
+  // Also selects every run that ended before this time, except the one with the newest event.
   absl::Time ended_before = absl::InfinitePast();
 };
 
-// What goes with them.
+// The runs that are to be removed, and what is removed with them.
 struct ArchivePlan {
   v1::ArchiveContents contents;
-  // Of contents.runs, in their order: what they had when this was read.
+  // The last event number of each run in contents.runs, in the same order, at the time of reading.
   std::vector<int64_t> last_event_seqs;
-  std::vector<std::string> job_ids;  // evaluations that no other run asked for
-  std::vector<std::string> blobs;    // that no other job names
+  std::vector<std::string> job_ids;  // evaluations that no other run requested
+  std::vector<std::string> blobs;    // blobs that no other job names
 };
 
-// Reads what would go, at one moment; a coordinator may be using the database at `path` meanwhile.
+// Reads what would be removed, as one snapshot; a coordinator may be using the database at `path`.
 //
 // NOT_FOUND: no such database or run. INVALID_ARGUMENT: an ambiguous prefix. FAILED_PRECONDITION:
-// the database was written by another version or program; a named run has not ended; or it has the
-// newest event of the database, which stays, because its number must never be used again
+// another version or program wrote the database; a named run has not ended; or a named run has the
+// newest event of the database, which must stay because its number must never be used again
 // (Store::ReadNewestCursor).
 absl::StatusOr<ArchivePlan> PlanArchive(const std::string& path, const RunChoice& choice);
 
-// The same, and copies the chosen runs into a new database at `target`: everything that they have,
-// and what they share with other runs, so that a coordinator can be started on it and shows these
-// runs and no others. It appears whole or not at all; if no run is chosen, not at all.
-// ALREADY_EXISTS: the target.
+// The same, and copies the chosen runs into a new database at `target`, including everything that
+// they share with other runs. A coordinator can be started on the copy and shows exactly these
+// runs. The file appears whole or not at all; no file is made if no run is chosen. ALREADY_EXISTS:
+// `target` exists.
 absl::StatusOr<ArchivePlan> MakeArchive(const std::string& path, const RunChoice& choice,
                                         const std::string& target);
 

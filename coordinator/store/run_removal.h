@@ -20,27 +20,27 @@ struct RemovedRuns {
 };
 
 // Archives the chosen runs of a database that no coordinator uses (MakeArchive), then removes them
-// with everything that only they have: events, world models, model calls, the evaluations that no
-// other run asked for, with their samples, and blobs. All or nothing; if no run is chosen, no
-// archive is made. The file does not shrink, but later rows take the place that becomes free.
+// with everything that only they use: events, world models, model calls, blobs, and the evaluations
+// that no other run requested, with their samples. All or nothing; if no run is chosen, no archive
+// is made. The file does not shrink, but later rows use the freed space.
 //
 // Errors: as MakeArchive; FAILED_PRECONDITION also if a coordinator uses the database.
 absl::StatusOr<RemovedRuns> RemoveRuns(const std::string& path, const RunChoice& choice,
                                        const std::string& archive);
 
-// Removes one run that has ended, as Store::RemoveRun says. Within a transaction.
+// Removes one run that has ended, as described for Store::RemoveRun. Requires a transaction.
 absl::StatusOr<bool> RemoveEndedRun(Database& database, const std::string& run_id,
                                     int64_t last_event_seq);
 
-// ---- shared with run_archive.cc
+// ---- Shared with run_archive.cc
 
-// FAILED_PRECONDITION: written by another version, or by another program.
+// FAILED_PRECONDITION: another version or another program wrote the database.
 absl::Status CheckIsKept(Database& database);
-// Empty: there is no event.
+// Returns "" if there is no event.
 absl::StatusOr<std::string> RunOfNewestEvent(Database& database);
-// FAILED_PRECONDITION: the run has not ended, or is `kept` for its event.
+// FAILED_PRECONDITION: the run has not ended, or is `kept`, the run with the newest event.
 absl::Status CheckRemovable(const std::string& run_id, v1::RunState state, const std::string& kept);
-// Into temp.gone_jobs: those that the runs of temp.gone_runs asked for and nobody else did.
+// Fills temp.gone_jobs with the jobs that only runs in temp.gone_runs requested.
 absl::Status FindGoneJobs(Database& database);
 
 }  // namespace ksearch

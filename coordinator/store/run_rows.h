@@ -13,8 +13,8 @@
 #include "coordinator/store/state_pieces.h"
 #include "coordinator/store/store.h"
 
-// Rows of runs: where each stands, its world models and its feed of arrivals. Every function works
-// inside the caller's transaction; contracts as in store.h.
+// Rows of runs: their state, world models and arrivals. Every function works inside the caller's
+// transaction; contracts as in store.h.
 namespace ksearch::run_rows {
 
 absl::StatusOr<std::string> Insert(Database& database, const RunRow& run, absl::Time now);
@@ -23,14 +23,14 @@ absl::StatusOr<v1::RunStatus> ReadStatus(Database& database, const std::string& 
 absl::StatusOr<std::string> Resolve(Database& database, const std::string& prefix);
 absl::StatusOr<std::vector<v1::RunStatus>> List(Database& database);
 
-// Cursor, state and status of a step, which is about to add its events. Returns the last event's
-// number before it. FAILED_PRECONDITION if the cursor would go back. `pieced`: the run's state as
-// it is stored, or nothing if that has to be read; the step's afterwards, or nothing if it is
-// whole.
+// Writes cursor, state and status of a step that is about to add its events. Returns the number of
+// the last event before the step. FAILED_PRECONDITION: the cursor would go back. `pieced`: the
+// run's state as stored, or nullopt if it must be read; afterwards the state of the step, or
+// nullopt if that is stored whole.
 absl::StatusOr<int64_t> Advance(Database& database, const StepCommit& step, absl::Time now,
                                 std::optional<PiecedState>* pieced);
 
-// Returns whether it is new: a (run, kind, ref, tag) arrives once.
+// Returns true if the arrival is new: a (run, kind, ref, tag) arrives once.
 absl::StatusOr<bool> InsertArrival(Database& database, const std::string& run_id,
                                    Arrival::Kind kind, const std::string& ref,
                                    const std::string& tag);

@@ -21,9 +21,9 @@
 
 namespace ksearch {
 
-// Store on one SQLite file: writes go through StoreWriter, reads through a pool of read-only
-// connections, one per read in progress. What the rows mean is in run_rows, proposal_rows and
-// job_rows.
+// A Store in one SQLite file. Writes go through StoreWriter, reads through a pool of read-only
+// connections, one per read in progress. run_rows, proposal_rows and job_rows define the meaning of
+// the rows.
 class SqliteStore final : public Store {
  public:
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const Options& options,
@@ -98,27 +98,27 @@ class SqliteStore final : public Store {
 
   absl::StatusOr<std::unique_ptr<Database>> TakeReader();
   void GiveBackReader(std::unique_ptr<Database> reader);
-  // Calls `read(database)` with a read-only connection. Every read is one statement and so sees
-  // one snapshot.
+  // Calls `read(database)` with a read-only connection. Every read is a single statement and
+  // therefore sees one snapshot.
   template <typename Read>
   auto Reading(Read read) -> decltype(read(std::declval<Database&>()));
   void Notify(const std::vector<std::string>& runs) const;
 
-  // Constant after construction (the listeners: before use).
+  // Constant after construction; the listeners are constant from the first use on.
   const std::string path_;
   const int schema_version_;
   const Clock& clock_;
   std::function<void(const std::string& run_id)> listener_;
   EventListener event_listener_;
-  // States and trees of active runs, as they are committed; used only by the writer thread.
+  // States and trees of active runs as committed. Used only by the writer thread.
   absl::flat_hash_map<std::string, PiecedState> pieced_;
   absl::flat_hash_map<std::string, world_model_rows::Parts> trees_;
-  // Blobs that were put since the store was opened; used by the writer thread alone.
+  // Blobs that were put since the store was opened. Used only by the writer thread.
   absl::flat_hash_set<std::string> put_blobs_;
 
-  // Destroyed in reverse order: the readers close, the writer commits what is posted and closes,
-  // the checkpointer closes last (which folds the write-ahead log into the file), then the lock
-  // goes.
+  // Destroyed in reverse order: the readers close; the writer commits what is posted and closes;
+  // the checkpointer closes, which copies the rest of the write-ahead log into the file; then the
+  // lock is released.
   const FileLock lock_;
   Checkpointer checkpointer_;
   StoreWriter writer_;

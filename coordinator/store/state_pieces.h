@@ -13,59 +13,61 @@
 
 namespace ksearch {
 
-// A long state is kept in pieces that are cut where its content says: bytes put in or taken out
-// change the piece around them and no other, so that a step of a run writes what it changed,
+// A long state is stored in pieces whose boundaries depend on the content: inserted or removed
+// bytes change only the pieces around them. A step of a run therefore writes only what it changed,
 // however long the state has become.
 
-// A state up to this size is not worth it.
+// A state up to this size is stored whole.
 inline constexpr size_t kLongestWholeState = size_t{16} << 10;
 
-// By number, which says nothing of the order.
+// By number. The numbers are not in the order of the pieces.
 using StatePieces = std::map<int64_t, std::string>;
 
-// The pieces that `bytes` consists of, in order; each of at most 8 KiB. A cut depends on the 64
-// bytes before it and on where the piece began.
+// Splits `bytes` into pieces of at most 8 KiB, in order. A boundary depends on the 64 bytes before
+// it and on the start of its piece.
 std::vector<absl::string_view> CutByContent(absl::string_view bytes);
 
-// How to get from the pieces that are stored to those of another state.
+// The difference between the stored pieces and those of another state.
 struct PieceChanges {
-  std::vector<std::pair<int64_t, absl::string_view>> written;  // new, or in place of one not needed
+  // new, or replacing one that is no longer needed
+  std::vector<std::pair<int64_t, absl::string_view>> written;
   std::vector<int64_t> removed;
-  std::string order;  // names the pieces of the state, for JoinPieces
+  std::string order;  // names the pieces in the order of the state, for JoinPieces
 };
 
-// The state. DATA_LOSS: `order` names a piece that is not there, or is unreadable.
+// Returns the state. DATA_LOSS: `order` is unreadable or names a missing piece.
 absl::StatusOr<std::string> JoinPieces(const StatePieces& stored, absl::string_view order);
 
-// A state and the pieces it is stored in. Kept from one step to the next, so that a step compares
-// the state with the one before it, and neither reads pieces nor cuts what has not changed.
+// A state with the pieces that it is stored in. It is kept from one step to the next, so that a
+// step compares the state with the previous one and neither reads pieces nor splits unchanged
+// parts.
 class PiecedState {
  public:
-  PiecedState() = default;  // the empty one, without pieces
-  // DATA_LOSS as JoinPieces, or a piece has an impossible number.
+  PiecedState() = default;  // the empty state, without pieces
+  // DATA_LOSS: as JoinPieces, or a piece has an invalid number.
   static absl::StatusOr<PiecedState> Read(const StatePieces& stored, absl::string_view order);
 
-  // Becomes the state `bytes`, which must live as long as the changes are used.
+  // Changes to the state `bytes`, which must outlive every use of the returned changes.
   PieceChanges ChangeTo(absl::string_view bytes);
   const std::string& bytes() const { return bytes_; }
 
  private:
   struct Piece {
-    size_t begin = 0;  // in bytes_
+    size_t begin = 0;  // offset in bytes_
     size_t length = 0;
     int64_t number = 0;
   };
   absl::string_view ContentOf(const Piece& piece) const {
     return absl::string_view(bytes_).substr(piece.begin, piece.length);
   }
-  // The stored piece with this content; nullopt: there is none.
+  // Returns the number of the stored piece with this content, or nullopt.
   std::optional<size_t> Find(absl::string_view content) const;
 
   std::string bytes_;
   std::vector<Piece> pieces_;  // in the order of the state
-  // By number: the first place in pieces_ that it has, or one of the two below.
+  // By piece number: its first index in pieces_, or one of the two constants below.
   static constexpr int64_t kNotStored = -1;
-  static constexpr int64_t kNotNeeded = -2;  // stored, and part of no state
+  static constexpr int64_t kNotNeeded = -2;  // stored, but not part of the state
   std::vector<int64_t> places_;
   absl::flat_hash_map<size_t, int64_t> numbers_;  // by hash of the content
 };

@@ -15,25 +15,27 @@
 namespace ksearch {
 
 // The only thread that writes. Operations posted while a transaction is being committed form the
-// next one (group commit): BEGIN IMMEDIATE, each operation in a savepoint of its own so that one
-// failure does not spoil the others, COMMIT, then the completions. Thread-safe.
+// next one (group commit): BEGIN IMMEDIATE, each operation in its own savepoint so that a failing
+// one does not affect the others, COMMIT, then the completions. Thread-safe.
 class StoreWriter {
  public:
-  // Runs on the writer thread inside a transaction. It may run more than once (when its group
-  // could not be committed, it is tried again alone), so it sets its outputs afresh every time.
+  // Runs on the writer thread inside a transaction. It may run more than once, because each
+  // operation of a group that could not be committed is retried alone; it must therefore reset its
+  // outputs each time.
   using Operation = std::function<absl::Status(Database& database)>;
-  // Runs on the writer thread after the commit; must not block.
+  // Runs on the writer thread after the commit. Must not block.
   using Completion = absl::AnyInvocable<void(absl::Status status)>;
 
   explicit StoreWriter(std::unique_ptr<Database> database);
-  // Commits what is posted, then joins. Later posts complete at once with UNAVAILABLE.
+  // Commits the posted operations, then joins the thread. Later posts complete at once with
+  // UNAVAILABLE.
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
 
   void Post(Operation operation, Completion done);
-  // Posts and waits for the commit; `committed` runs on the writer thread if it succeeds, before
-  // Run returns. Not from a completion: it would wait for itself.
+  // Posts the operation and waits for the commit. If it succeeds, `committed` runs on the writer
+  // thread before Run returns. Must not be called from a completion, which would wait for itself.
   absl::Status Run(Operation operation, std::function<void()> committed = nullptr);
 
  private:
@@ -45,7 +47,7 @@ class StoreWriter {
 
   void Loop();
   void CommitGroup(absl::Span<Posted> group);
-  // Non-OK: nothing of the group is in the database.
+  // On an error, the database contains nothing of the group.
   absl::Status TryCommit(absl::Span<Posted> group);
 
   const std::unique_ptr<Database> database_;  // used by thread_ only
@@ -53,7 +55,7 @@ class StoreWriter {
   CondVar posted_;
   std::vector<Posted> queue_ ABSL_GUARDED_BY(mu_);
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
-  std::thread thread_;  // last: starts when all else is there
+  std::thread thread_;  // last: starts when all other members exist
 };
 
 }  // namespace ksearch

@@ -9,11 +9,12 @@
 #include "coordinator/store/rows.h"
 #include "proto/result.pb.h"
 
-// What is known of tasks whose own programs are at fault. Every function works inside the caller's
+// Rows of tasks whose own programs are at fault. Every function works inside the caller's
 // transaction; contracts as in store.h.
 namespace ksearch::task_fault_rows {
 
-// What the result, just inserted, shows of its task. Endings that no worker found are none of it.
+// Updates the rows by a result that was just inserted. Results that come from no worker are
+// ignored.
 absl::Status Note(Database& database, const v1::JobResult& result);
 absl::StatusOr<std::vector<TaskFaultRow>> Read(Database& database);
 

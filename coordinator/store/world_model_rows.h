@@ -13,18 +13,18 @@
 
 namespace ksearch::world_model_rows {
 
-// What is stored of a run's newest tree: the bytes of every node and tombstone, by the numbers that
-// their rows have. Kept from one step to the next, so that a step compares the tree with the one
-// before it and reads nothing.
+// The stored parts of a run's newest tree: the bytes of every node and tombstone, by row number.
+// Kept from one step to the next, so that a step compares the tree with the previous one and reads
+// nothing.
 using Parts = std::map<int64_t, std::string>;
 
-// Adds a revision. A revision that is there already stays; FAILED_PRECONDITION if the one there is
-// another. `parts`: of the newest tree of the run, nullopt if nobody has read them; afterwards
-// those of `model`, or, on an error, of no use.
+// Adds a revision. An equal existing revision stays; FAILED_PRECONDITION if the existing one
+// differs. `parts`: those of the run's newest tree, or nullopt if they have not been read;
+// afterwards those of `model`. Unspecified after an error.
 absl::Status Insert(Database& database, const std::string& run_id, const v1::WorldModel& model,
                     std::optional<Parts>* parts);
 
-// `revision` 0: the newest one. NOT_FOUND: there is none.
+// `revision` 0: the newest one. NOT_FOUND: no such revision.
 absl::StatusOr<v1::WorldModel> Read(Database& database, const std::string& run_id,
                                     int64_t revision);
 

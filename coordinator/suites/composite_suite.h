@@ -14,8 +14,8 @@ struct NamedSuite {
   std::unique_ptr<TaskSuite> suite;
 };
 
-// All suites as one. Tasks of `unnamed` keep their names, which hold no '/'; task T of a named
-// suite S is called S/T, so that no suite can hide another. Names of suites differ.
+// Combines all suites into one. Tasks of `unnamed` keep their names, which contain no '/'; task T
+// of a named suite S is called S/T, so that no suite can hide another. Names of suites must differ.
 std::unique_ptr<TaskSuite> MakeCompositeSuite(std::unique_ptr<TaskSuite> unnamed,
                                               std::vector<NamedSuite> named);
 

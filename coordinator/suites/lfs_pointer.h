@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// How the file begins that Git leaves in place of one that Git LFS keeps.
+// The beginning of the pointer file that Git leaves in place of a file in Git LFS.
 inline constexpr absl::string_view kLfsBeginning = "version https://git-lfs";
 
 // FAILED_PRECONDITION if the file's text is such a pointer.

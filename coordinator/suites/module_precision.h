@@ -10,13 +10,13 @@ namespace ksearch {
 
 // The floating-point type of a problem: the precision of KernelBench's runs.
 struct ModulePrecision {
-  absl::string_view name;                   // as users write it, "bf16"
-  v1::DType dtype = v1::DTYPE_UNSPECIFIED;  // torch has it under the same name
-  // Upstream's, absolute and relative.
+  absl::string_view name;                   // as users write it, e.g. "bf16"
+  v1::DType dtype = v1::DTYPE_UNSPECIFIED;  // torch uses the same name
+  // Upstream's tolerance, both absolute and relative.
   double tolerance = 0;
 };
 
-// The row of that name ("" is the first, "fp32"); null if there is none.
+// Returns the row of this name ("" is the first, "fp32"), or null.
 const ModulePrecision* FindModulePrecision(absl::string_view name);
 // "fp32, bf16 or fp16".
 std::string ModulePrecisionNames();

@@ -14,32 +14,32 @@ namespace ksearch {
 // Programs for a problem that consists of an nn.Module: a Python file with Model, get_inputs and
 // get_init_inputs.
 
-// What a worker runs to describe the problem (JOB_KIND_DESCRIBE).
+// The program that a worker runs to describe the problem (JOB_KIND_DESCRIBE).
 v1::Sources DescribingProgram(absl::string_view problem, const ModulePrecision& precision);
 
 // How a program of a problem calls its module.
 struct ModuleCall {
   absl::string_view class_name;
-  // The module may write into its inputs, so it gets copies; the program has make_inputs if the
+  // The module may write to its inputs, so it gets copies; the program has make_inputs if the
   // problem's own functions make the values.
   bool reference = false;
-  bool compiled = false;  // through torch.compile
+  bool compiled = false;  // with torch.compile
 };
 
-// The text that follows the definition of the class: a function `run` whose arguments are the
-// task's inputs, then parameters and buffers. It constructs the module once, sets these, and calls
-// it.
+// Returns the text that follows the definition of the class: a function `run` whose arguments are
+// the task's inputs, then parameters and buffers. It constructs the module once, sets these, and
+// calls it.
 std::string ModuleEntry(const ModuleCall& call, const ProblemDescription& problem,
                         const ModulePrecision& precision);
 
-// Programs that define ModelNew, as users of KernelBench write them.
+// The form of programs that define ModelNew, as users of KernelBench write them.
 v1::ProgramForm ModelNewForm(const ProblemDescription& problem, const ModulePrecision& precision);
 
-// A file with ModelNew around a program with the task's own entry, for upstream's tools: its
-// constructor makes the layers of Model, whose text it contains, so that upstream's seeds give it
-// the same parameters. A program that is a ModelNew already is handed back as it is. One in CUDA or
-// C++ is built by torch.utils.cpp_extension when the file is imported.
-// INVALID_ARGUMENT: a program of several files.
+// Returns a file for upstream's tools that defines ModelNew around a program with the task's own
+// entry. Its constructor makes the layers of Model, whose text it contains, so that upstream's
+// seeds give it the same parameters. A program that already defines ModelNew is returned unchanged.
+// A CUDA or C++ program is built by torch.utils.cpp_extension on import. INVALID_ARGUMENT: the
+// program has several files.
 absl::StatusOr<std::string> ModelNewFile(absl::string_view problem_text,
                                          const v1::Definition& definition,
                                          const ProblemDescription& problem,

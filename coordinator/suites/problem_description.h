@@ -15,46 +15,48 @@ namespace ksearch {
 struct PackedPart {
   std::string path;  // within its module
   std::vector<int64_t> shape;
-  int64_t first = 0;  // its first element
+  int64_t first = 0;  // index of its first element
 };
 
-// A tensor or number that a problem takes or makes.
+// A tensor or number that a problem takes or returns.
 struct DescribedTensor {
   std::string name;  // IsIdentifier, unique within the problem
-  std::string path;  // of a parameter or buffer within its module, e.g. "fc.weight"
+  std::string path;  // path of a parameter or buffer within its module, e.g. "fc.weight"
   v1::DType dtype = v1::DTYPE_UNSPECIFIED;
   bool scalar = false;
   std::vector<int64_t> shape;
   v1::InputRecipe recipe;  // inputs only
-  // What a tensor with one dimension is made up of, in order; `path` is empty then.
+  // The parts of a one-dimensional tensor that combines several, in order; `path` is then empty.
   std::vector<PackedPart> parts;
 };
 
-// What a worker found a problem in PyTorch to be (python/describe_module.py).
+// A worker's description of a PyTorch problem (python/describe_module.py).
 struct ProblemDescription {
-  std::string init;  // the constructor's arguments, a list as Python writes it
+  std::string init;  // the constructor's arguments as a Python list
   std::vector<DescribedTensor> inputs;
   std::vector<DescribedTensor> parameters;
   std::vector<DescribedTensor> buffers;
   std::vector<DescribedTensor> outputs;
-  // Values are made by the problem's own functions (MadeRecipe), as no recipe draws some of them.
+  // The problem's own functions make the values (MadeRecipe), because no recipe can draw some of
+  // them.
   bool made = false;
-  // A shortcut that passes without doing the work, in words; empty: none was found.
+  // A shortcut that passes without doing the work, in words; empty if none was found.
   std::string degenerate;
-  std::string untested;  // why no shortcut was tried; empty: some were
+  std::string untested;  // why no shortcut was tried; empty if some were
 };
 
-// The largest number of inputs, parameters and buffers in all; of outputs; and of parts.
+// The maximum number of inputs, parameters and buffers in total; of outputs; and of parts.
 inline constexpr size_t kMaxDescribedTensors = 62;
 inline constexpr size_t kMaxPackedParts = 4096;
 
-// Reads what the script printed. Foreign code took part in it, so every value's type and range are
-// checked. INVALID_ARGUMENT "<name>: <what>": the script's "error", or what is wrong with the text.
+// Parses the script's output. Untrusted code contributed to it, so the type and range of every
+// value are checked. INVALID_ARGUMENT "<name>: <what>": the script's "error", or what is wrong with
+// the text.
 absl::StatusOr<ProblemDescription> ParseProblemDescription(absl::string_view json,
                                                            absl::string_view name);
 
-// A definition and one workload of the described case: extents become constant axes, inputs are
-// followed by parameters and buffers.
+// Fills in a definition and one workload for the described case: extents become constant axes, and
+// inputs are followed by parameters and buffers.
 void FreezeDescription(const ProblemDescription& problem, v1::Task* task);
 
 }  // namespace ksearch

@@ -5,7 +5,7 @@
 
 namespace ksearch {
 
-// What the suites' own programs are written in: their references, and files with PyTorch modules.
+// The language of the suites' own programs: references, and files with PyTorch modules.
 inline const LanguageFacts& ProblemLanguage() { return *FindLanguage(absl::string_view("python")); }
 
 }  // namespace ksearch

@@ -13,29 +13,28 @@
 
 namespace ksearch {
 
-// A part of a file of a suite: the values of one recorded tensor.
+// A byte range of a suite's file: the values of one recorded tensor.
 struct FileRange {
   std::string path;
   int64_t begin = 0;
   int64_t bytes = 0;
 };
 
-// Names recorded tensors that are too large to be sent with their tasks, and keeps them for
-// workers.
-// Thread-safe.
+// Names recorded tensors that are too large to be sent with their tasks, and stores them for
+// workers. Thread-safe.
 class RecordedBlobs {
  public:
-  // `folder` outlives it.
+  // `folder` must outlive this object.
   explicit RecordedBlobs(const BlobFolder* folder) : folder_(*folder) {}
 
-  // The SHA-256 of the range. Read again only if the file has changed since.
+  // Returns the SHA-256 of the range. The range is read again only if the file has changed.
   absl::StatusOr<std::string> NameOf(const FileRange& range);
-  // Copies the range to where workers can fetch it, unless it is there already.
-  // FAILED_PRECONDITION: the file has changed since NameOf gave this name.
+  // Copies the range to the folder that workers fetch from, unless it is already there.
+  // FAILED_PRECONDITION: the file has changed since NameOf returned this name.
   absl::Status Keep(const std::string& sha256, const FileRange& range);
 
  private:
-  // Path, size, time of the last change in nanoseconds, begin and bytes.
+  // Path, size, modification time in nanoseconds, begin and bytes.
   using Key = std::tuple<std::string, int64_t, int64_t, int64_t, int64_t>;
 
   const BlobFolder& folder_;

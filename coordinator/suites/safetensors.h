@@ -12,14 +12,14 @@
 
 namespace ksearch {
 
-// Largest header of a file that is read; the format allows 100 MB.
+// The largest file header that is read; the format allows 100 MB.
 inline constexpr int64_t kMaxSafetensorsHeaderBytes = 4 << 20;
 
-// Where one tensor lies in a .safetensors file.
+// The position of one tensor in a .safetensors file.
 struct SafetensorsEntry {
-  std::string dtype;  // as the format spells it: "F32", "BF16", "I64", ...
+  std::string dtype;  // in the format's spelling: "F32", "BF16", "I64", ...
   std::vector<int64_t> shape;
-  int64_t begin = 0;  // bytes after the header
+  int64_t begin = 0;  // offset in bytes from the end of the header
   int64_t end = 0;
 };
 
@@ -29,13 +29,14 @@ absl::StatusOr<SafetensorsEntry> FindInSafetensorsHeader(absl::string_view heade
                                                          absl::string_view file,
                                                          absl::string_view key, int64_t data_bytes);
 
-// Where in the file the bytes of tensor `key` lie, dense and little-endian; it must have this dtype
-// and shape. NOT_FOUND: no such file or tensor; FAILED_PRECONDITION: a pointer of Git LFS in place
-// of the file; else INVALID_ARGUMENT. Messages name the file.
+// Returns the range of tensor `key` in the file, dense and little-endian; it must have this dtype
+// and shape. NOT_FOUND: no such file or tensor; FAILED_PRECONDITION: the file is a pointer of Git
+// LFS; otherwise INVALID_ARGUMENT. Messages name the file.
 absl::StatusOr<FileRange> FindSafetensor(const std::string& path, absl::string_view key,
                                          v1::DType dtype, const std::vector<int64_t>& shape);
 
-// These bytes. RESOURCE_EXHAUSTED: more than `max_bytes`; else as FindSafetensor.
+// Returns the bytes of that range. RESOURCE_EXHAUSTED: more than `max_bytes`; otherwise as
+// FindSafetensor.
 absl::StatusOr<std::string> ReadSafetensor(const std::string& path, absl::string_view key,
                                            v1::DType dtype, const std::vector<int64_t>& shape,
                                            int64_t max_bytes);

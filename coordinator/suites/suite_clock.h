@@ -9,18 +9,18 @@
 
 namespace ksearch {
 
-// Evaluators whose clocks are known here.
+// Evaluators whose clocks ksearch implements.
 enum class Evaluator {
   kFlashInferBench,
   kGpuMode,      // eval.py in benchmark mode
-  kGpuModeCold,  // those of problems whose eval.py clears the cache before each call
+  kGpuModeCold,  // eval.py of problems that clear the cache before each call
   kKernelBench,  // with the timing method cuda_event
 };
 
 v1::SuiteClock ClockOf(Evaluator evaluator);
 
-// A result's time by the suite's clock: the mean, or the geometric mean of the means of several
-// workloads. Absent if that clock timed nothing.
+// Returns a result's time by the suite's clock: the mean, or the geometric mean of the means of
+// several workloads. Absent if that clock timed nothing.
 std::optional<v1::SuiteScore> ClockScore(const v1::SuiteClock& clock, const v1::JobResult& result);
 
 }  // namespace ksearch

@@ -9,14 +9,14 @@
 
 namespace ksearch {
 
-// The mode of every suite's evaluator: a screening that is also timed by its clock.
+// The mode that every suite's evaluator has: a screening that its clock times as well.
 inline constexpr absl::string_view kBenchmarkMode = "benchmark";
 
-// The only mode of a suite; `evaluator` names its evaluator, e.g. "KernelBench's evaluator".
+// Sets the only mode of a suite. `evaluator` names its evaluator, e.g. "KernelBench's evaluator".
 absl::Status SetOnlyMode(absl::string_view evaluator, const std::string& mode,
                          v1::EvaluateRequest* request);
 
-// INVALID_ARGUMENT; `modes` lists the modes that exist, in words.
+// INVALID_ARGUMENT; `modes` lists the existing modes as text.
 absl::Status NoSuchMode(absl::string_view evaluator, const std::string& mode,
                         absl::string_view modes);
 

@@ -13,10 +13,10 @@
 
 namespace ksearch {
 
-// The coordinator's tasks: folders below `task_dirs` (directory_suite.h), and the tasks of `suites`
-// under the suites' names. INVALID_ARGUMENT or NOT_FOUND names the entry: an unknown kind, a name
-// that is none or is used twice, a path that is no such folder. `descriptions` and `blobs`, which
-// may be null, are borrowed.
+// Makes the coordinator's task suites: folders below `task_dirs` (directory_suite.h), and the tasks
+// of `suites` under the suites' names. INVALID_ARGUMENT or NOT_FOUND names the entry: an unknown
+// kind, an invalid or repeated name, or a path that is not such a folder. `descriptions` and
+// `blobs` are borrowed and may be null.
 absl::StatusOr<std::unique_ptr<TaskSuite>> MakeTaskSuites(
     std::vector<std::string> task_dirs,
     const google::protobuf::RepeatedPtrField<v1::SuiteConfig>& suites,

@@ -11,18 +11,18 @@ namespace ksearch {
 
 // A suite's words for the outcome of a program.
 struct SuiteWords {
-  absl::string_view suite;  // whose verdict it is, e.g. "KernelBench's"
+  absl::string_view suite;  // possessive, e.g. "KernelBench's"
   absl::string_view passed;
   absl::string_view incorrect;
-  absl::string_view build_failed;  // it does not compile, or cannot be loaded
-  absl::string_view failed;        // it crashed, or took too much memory
+  absl::string_view build_failed;  // it does not compile or cannot be loaded
+  absl::string_view failed;        // it crashed or used too much memory
   absl::string_view timed_out;
-  int trials = 1;  // of its rule
+  int trials = 1;  // number of trials of the suite's rule
 };
 
-// The verdict of the suite's own numeric rule (v1::SuiteRule) on a result, in the suite's words:
-// with the number of trials, with what was wrong in the first failed one, and with a remark if
-// ksearch's own rules disagree. Empty if the result says nothing about the program.
+// Returns the verdict of the suite's own numeric rule (v1::SuiteRule) on a result, in the suite's
+// words: with the number of trials, the error of the first failed one, and a remark if ksearch's
+// own rules disagree. Empty if the result says nothing about the program.
 std::optional<v1::SuiteScore> VerdictScore(const SuiteWords& words, const v1::JobResult& result);
 
 }  // namespace ksearch

@@ -9,15 +9,15 @@
 
 namespace ksearch {
 
-// Largest definition read, with its reference text.
+// The largest definition that is read, including its reference text.
 inline constexpr int64_t kMaxDefinitionBytes = 1 << 20;
 
-// Reads a definition in FlashInfer-trace's JSON (docs/task_format.md). The order of axes, inputs
-// and outputs is kept: it is the order of arguments. Members the format does not know are ignored,
-// as upstream does. INVALID_ARGUMENT "<file>:<line>: inputs.q.shape[1]: unknown axis 'foo'".
+// Reads a definition in FlashInfer-trace's JSON (docs/task_format.md). Axes, inputs and outputs
+// keep their order, which is the order of arguments. Unknown members are ignored, as upstream does.
+// INVALID_ARGUMENT "<file>:<line>: inputs.q.shape[1]: unknown axis 'foo'".
 absl::StatusOr<v1::Definition> ParseDefinitionJson(absl::string_view text, absl::string_view file);
 
-// The inverse: indented by two, absent fields left out, final newline.
+// The inverse: indented by two spaces, absent fields omitted, with a final newline.
 std::string DefinitionToJson(const v1::Definition& definition);
 
 }  // namespace ksearch

@@ -10,11 +10,11 @@
 
 namespace ksearch {
 
-// Every task folder (one that holds definition.json or task.textproto) at most 3 levels below
-// `dirs`, named by its own name. Folders are read again at each call, so that an edited task needs
-// no restart. Where two folders bear one name, the first wins, in the order of `dirs` and then of
-// paths; the other is listed with an error. Paths are absolute, whatever `dirs` are. NOT_FOUND or
-// INVALID_ARGUMENT if one of `dirs` is no folder.
+// A suite of all task folders (folders with definition.json or task.textproto) at most 3 levels
+// below `dirs`, each named after its folder. Folders are read again at each call, so that an edited
+// task needs no restart. If two folders have the same name, the first one wins, in the order of
+// `dirs` and then of paths, and the other is listed with an error. Paths in the results are
+// absolute even if `dirs` are not. NOT_FOUND or INVALID_ARGUMENT if one of `dirs` is not a folder.
 absl::StatusOr<std::unique_ptr<TaskSuite>> MakeDirectorySuite(std::vector<std::string> dirs);
 
 }  // namespace ksearch

@@ -6,7 +6,7 @@
 
 namespace ksearch {
 
-// At most five of `names`, those most like `wanted` first, none twice.
+// Returns at most five of `names`, the most similar to `wanted` first, without duplicates.
 std::vector<std::string> NearNames(const std::string& wanted,
                                    const std::vector<std::string>& names);
 

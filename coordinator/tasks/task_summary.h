@@ -6,7 +6,7 @@
 
 namespace ksearch {
 
-// What a list says of a task that can be used; path, suite, level and left_out are the caller's.
+// Returns the list entry of a usable task. The caller fills in path, suite, level and left_out.
 v1::TaskSummary SummarizeTask(const v1::Task& task);
 
 }  // namespace ksearch

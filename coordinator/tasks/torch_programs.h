@@ -7,22 +7,22 @@
 
 namespace ksearch {
 
-// The entry of reference.py that inputs come from where workloads say so (MadeRecipe).
+// The entry of reference.py that makes the inputs of workloads that request it (MadeRecipe).
 inline constexpr absl::string_view kMakeInputs = "make_inputs";
 
-// Programs in Python that a task has without a file of their own: made of reference.py, by words in
-// the task's settings. What is made is part of the task like any file, so another word is another
-// task.
+// Python programs of a task that have no file of their own: they are made from reference.py as the
+// task's settings say. They are part of the task like any file, so changing the setting makes
+// another task.
 
-// The task's settings `baseline` ("torch", "torch.compile") and `reference_precision` ("float64",
-// "float32"), carried out on `task`, whose definition and sources were read: adds a baseline in
-// Python, and has reference.py called in that precision. INVALID_ARGUMENT "<field>: what" for words
-// that mean nothing, or that need a reference.py that is not there.
+// Applies the settings `baseline` ("torch", "torch.compile") and `reference_precision` ("float64",
+// "float32") to `task`, whose definition and sources have been read: adds a Python baseline, and
+// has reference.py called in that precision. INVALID_ARGUMENT "<field>: what" for unknown values,
+// or if the setting needs a reference.py that does not exist.
 absl::Status AddTorchPrograms(const v1::TaskSettings& settings, v1::Task* task);
 
-// Workloads whose tensors are made by make_inputs: reference.py must be the only reference, since
-// it is what makes them, and define it; of a workload's tensors all must be made so, or none.
-// INVALID_ARGUMENT says which workload and what to do.
+// Checks workloads whose tensors make_inputs makes: reference.py must define it and be the only
+// reference, and a workload must have either all of its tensors made this way or none.
+// INVALID_ARGUMENT names the workload and the fix.
 absl::Status CheckMadeInputs(const v1::Task& task);
 
 }  // namespace ksearch

@@ -6,8 +6,8 @@
 
 namespace ksearch {
 
-// Whether the workload gives every argument of the kernel a value, and buffers of a possible size.
-// INVALID_ARGUMENT otherwise.
+// Checks that the workload gives every argument of the kernel a value and that buffer sizes are
+// possible. INVALID_ARGUMENT otherwise.
 absl::Status CheckWorkload(const v1::Definition& definition, const v1::Workload& workload);
 
 }  // namespace ksearch

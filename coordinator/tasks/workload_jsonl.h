@@ -15,19 +15,20 @@ inline constexpr int64_t kMaxWorkloadLineBytes = 1 << 20;
 
 // Reads workloads of `definition`: FlashInfer-trace lines whose solution and evaluation are null or
 // absent, with the recipes of docs/task_format.md as extra members of {"type": "random"}. Blank
-// lines are skipped. In each workload axes and inputs come in definition order; held_out is false.
-// At most kMaxWorkloads (common/task_limits.h).
-// INVALID_ARGUMENT "<file>:<line>: workload.inputs.q: what".
+// lines are skipped. Axes and inputs of each workload are returned in definition order; held_out is
+// false. At most kMaxWorkloads (common/task_limits.h). INVALID_ARGUMENT "<file>:<line>:
+// workload.inputs.q: what".
 absl::StatusOr<std::vector<v1::Workload>> ParseWorkloadJsonl(absl::string_view text,
                                                              absl::string_view file,
                                                              const v1::Definition& definition);
 
-// One such line, line `line_number` of `file`, by itself: that uuids differ is the caller's
-// concern.
+// Reads a single line, which is line `line_number` of `file`. The caller must check that uuids are
+// unique.
 absl::StatusOr<v1::Workload> ParseWorkloadLine(absl::string_view line, absl::string_view file,
                                                int line_number, const v1::Definition& definition);
 
-// One line without its newline; the inverse, but for held_out, which has no place there.
+// Returns one line without its newline. The inverse, except for held_out, which the format does not
+// have.
 std::string WorkloadToJsonLine(const std::string& definition_name, const v1::Workload& workload);
 
 }  // namespace ksearch

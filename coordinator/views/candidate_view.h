@@ -9,13 +9,14 @@
 
 namespace ksearch {
 
-// One candidate of a run with its results, the calls it came from and what is said of it to models.
-// NOT_FOUND, INVALID_ARGUMENT: no such run or candidate, or several.
+// Returns one candidate of a run with its results, the calls that produced it, and the evaluation
+// summary that models get about it. NOT_FOUND: no such run or candidate; INVALID_ARGUMENT: the
+// prefix matches several.
 absl::StatusOr<v1::CandidateReply> ViewCandidate(Store& store,
                                                  const v1::GetCandidateRequest& request);
 
-// The packet of a candidate, by its own results and those of its parent, in the order of the store;
-// `task` may be null.
+// Returns the evaluation summary of a candidate from its own results and those of its parent, in
+// the order of the store. `task` may be null.
 std::string CandidatePacket(const v1::Task* task, const std::vector<v1::JobResult>& results,
                             const std::vector<v1::JobResult>& parent);
 

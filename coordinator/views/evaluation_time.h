@@ -9,10 +9,10 @@
 
 namespace ksearch {
 
-// Fills what an estimate says of evaluations: how long one holds a device (the mean of the newest
-// recorded screenings of the task that got one, or else the most that the measure plan allows, and
-// what comes before it), and how many connected workers could do them. `estimate.config` is
-// complete.
+// Fills in what an estimate says about evaluations: how long one holds a device, and how many
+// connected workers could run them. The time is the mean of the newest recorded screenings of the
+// task on a device; without any, it is the limit of the measure plan plus the steps before
+// measuring. `estimate.config` must be complete.
 absl::Status FillEvaluationTime(Store& store, const FleetFacts& fleet, const TaskSuite& tasks,
                                 v1::RunEstimate* estimate);
 

@@ -8,13 +8,15 @@
 
 namespace ksearch {
 
-// What views ask about workers that have connected since the coordinator started. Thread-safe.
+// What views need to know about workers that have connected since the coordinator started.
+// Thread-safe.
 class FleetFacts {
  public:
   virtual ~FleetFacts() = default;
-  // Those seen since the start, by id.
+  // Workers seen since the start, by id.
   virtual std::vector<v1::WorkerStatus> Workers() const = 0;
-  // What workers that are connected, healthy and stay could do the job with (platform_choice.h).
+  // Platforms of the connected, healthy, staying workers that could run the job
+  // (platform_choice.h).
   virtual std::vector<v1::Platform> PlatformsFor(const v1::JobSpec& spec) const = 0;
 };
 

@@ -10,22 +10,23 @@
 
 namespace ksearch {
 
-// Which workers count as permanently gone.
+// Decides which workers count as permanently gone.
 struct Retirement {
-  bool listed = false;  // they are in the list, too
+  bool listed = false;  // include them in the list
   absl::Time now = absl::InfinitePast();
-  // Not connected for so long; those of an autoscaler's pool that left as they should, at once.
+  // How long a worker must have been disconnected. Workers of an autoscaler's pool that left in
+  // order count at once.
   absl::Duration after = absl::InfiniteDuration();
 };
 
-// Which part of the list, as in ListWorkersRequest.
+// Which part of the list to return, as in ListWorkersRequest.
 struct WorkerPage {
   int size = 0;
   std::string token;
 };
 
-// Workers that have connected since the start as they are, and those known from before as last
-// seen, by worker_id; one page of them. INVALID_ARGUMENT: a negative size.
+// Returns one page of the workers by worker_id: those that have connected since the start as they
+// are, and earlier ones as last seen. INVALID_ARGUMENT: a negative size.
 absl::StatusOr<v1::ListWorkersReply> ViewWorkers(Store& store, const FleetFacts& fleet,
                                                  const Retirement& retirement = {},
                                                  const WorkerPage& page = {});

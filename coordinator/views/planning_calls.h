@@ -9,12 +9,12 @@
 
 namespace ksearch {
 
-// What people see of a call to a model: its labels, the whole prompt and the whole reply.
+// The public view of a model call: its labels, the whole prompt and the whole reply.
 v1::LlmCallSummary SummaryOf(const LlmCallRow& call);
 
-// The answered calls that planned for a node of a run's tree, in order: those asked about it, and
-// those whose reply names it. At most the newest 20, and of these no more than fit a reply. Reads
-// every call of the run, so it is for people who ask, not for loops.
+// Returns the answered calls that planned for a node of a run's tree, in order: those asked about
+// it and those whose reply names it. Returns at most the newest 20, fewer if they would not fit
+// into a reply. Reads every call of the run, so it is for people who ask, not for loops.
 std::vector<v1::LlmCallSummary> PlanningCalls(Store& store, const std::string& run_id,
                                               const std::string& node_id);
 

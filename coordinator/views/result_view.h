@@ -10,13 +10,13 @@
 
 namespace ksearch {
 
-// Results on record, newest first, and why some of them no longer answer jobs.
-// INVALID_ARGUMENT: a negative limit.
+// Results on record, newest first, and why some of them no longer answer jobs. INVALID_ARGUMENT: a
+// negative limit.
 absl::StatusOr<v1::ListResultsReply> ViewResults(Store& store, const FleetFacts& fleet,
                                                  const TaskSuite& tasks,
                                                  const v1::ListResultsRequest& request);
 
-// Platforms of workers as last seen, for jobs that no connected one can do.
+// Platforms of workers as last seen, for jobs that no connected worker can run.
 absl::StatusOr<std::vector<v1::Platform>> PlatformsAsLastSeen(Store& store,
                                                               const v1::JobSpec& spec);
 

@@ -12,11 +12,11 @@ namespace ksearch {
 // Answers about one run. A view reads and changes nothing; every way in which people ask (gRPC
 // now, pages) gets the same answer. `prefix` and its errors are as in Store::ResolveRun.
 
-// As of now: what is reserved and settled since the run's last step is counted, too.
+// Includes what has been reserved and settled since the run's last step.
 absl::StatusOr<v1::RunStatus> ViewRun(Store& store, const FleetFacts& fleet,
                                       const std::string& prefix);
 
-// The best confirmed candidate. NOT_FOUND: there is none yet.
+// Returns the best confirmed candidate. NOT_FOUND if there is none yet.
 absl::StatusOr<v1::BestReply> ViewBest(Store& store, const std::string& prefix);
 
 }  // namespace ksearch

@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// The published solutions of a task, and what workers lack for each: packages that no connected one
-// names in its toolkits; none while no worker is connected. NOT_FOUND: no such task.
+// Returns the published solutions of a task. Each lists the packages that no connected worker has
+// among its toolkits; none are listed while no worker is connected. NOT_FOUND: no such task.
 absl::StatusOr<v1::ListSolutionsReply> ViewSolutions(const TaskSuite& tasks,
                                                      const FleetFacts& fleet,
                                                      const std::string& task);

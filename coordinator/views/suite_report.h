@@ -7,8 +7,8 @@
 
 namespace ksearch {
 
-// How the problems of a suite stand: of each its best program, by screenings on record of the task
-// as it is now, all from devices of one model. A program that a later check or confirmation found
+// Reports the best program for each problem of a suite, by screenings of the task's present version
+// on record, all from devices of one model. A program that a later check or confirmation found
 // wrong does not count. NOT_FOUND: no such suite or run; INVALID_ARGUMENT: a filter that names no
 // task.
 absl::StatusOr<v1::SuiteReport> ReportSuite(Store& store, const TaskSuite& tasks,

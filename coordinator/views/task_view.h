@@ -7,7 +7,7 @@
 
 namespace ksearch {
 
-// Every task, and what evaluations have shown to be wrong with its own programs.
+// Returns every task, with the faults that evaluations have shown in its own programs.
 absl::StatusOr<v1::ListTasksReply> ViewTasks(Store& store, const TaskSuite& tasks);
 
 }  // namespace ksearch

@@ -11,7 +11,7 @@
 namespace ksearch {
 
 // Text projections of a world model for prompts. Pure; at most `max_bytes` long (a token is about
-// four bytes), valid UTF-8 wherever the model's texts are.
+// four bytes), and valid UTF-8 if the model's texts are.
 
 struct TreeDigestOptions {
   // Preset default: the whole tree as an indented outline, one line per node, and descriptions,
@@ -26,9 +26,9 @@ struct TreeDigestOptions {
 std::string TreeDigest(const v1::WorldModel& model, const TreeDigestOptions& options);
 
 struct FrontierDigestOptions {
-  bool paper = false;       // shallowest first, 10 lines; default: most promising first, all
+  bool paper = false;       // shallowest first, 10 lines; default preset: all, most promising first
   size_t max_bytes = 4000;  // paper: 1200
-  std::vector<std::string> in_flight{};  // nodes in progress, which are left out; not in paper
+  std::vector<std::string> in_flight{};  // nodes in progress, which are omitted; ignored by paper
 };
 // One line per executable action; "(none)" if there is none.
 std::string FrontierDigest(const v1::WorldModel& model, const FrontierDigestOptions& options);

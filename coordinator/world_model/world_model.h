@@ -42,7 +42,7 @@ std::vector<const v1::Node*> Frontier(const v1::WorldModel& model);
 std::vector<int> FrontierPlaces(const TreeIndex& index);
 // Number of open action nodes, executable or not.
 int CountOpenActions(const v1::WorldModel& model);
-// Whether `node_id` has a child that is an open action.
+// Returns true if `node_id` has a child that is an open action.
 bool HasOpenChild(const v1::WorldModel& model, absl::string_view node_id);
 // The solved node with the greatest score, the larger id on a tie; null if none is solved.
 const v1::Node* BestNode(const v1::WorldModel& model);

@@ -29,7 +29,7 @@ class Separators {
   // streams, begins without a wait for the host. It ends by itself after a few milliseconds, since
   // a program may wait for the device within a call. One at a time.
   CUresult Hold(CUstream stream, int stamp);
-  // True if it had not ended by itself.
+  // Returns true if it had not ended by itself.
   bool Release();
 
   // `after`: null, or the one node that it depends on, completely.

@@ -12,7 +12,7 @@
 
 namespace ksearch {
 
-// Whether this build had the CUDA toolkit.
+// Returns true if this build had the CUDA toolkit.
 bool BuiltWithCuda();
 
 struct PresentGpu {

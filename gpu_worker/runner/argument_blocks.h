@@ -17,8 +17,8 @@ class ArgumentBlocks {
   // Forgets everything and makes the blocks that a MAP without `append` asks for. False with the
   // reason in *error.
   bool Start(const v1::MapRequest& request, std::string* error);
-  // Whether every buffer of the request names a set and a slot of Start, and a place within one of
-  // the request's `fds` pieces of memory. False with the reason in *error.
+  // Returns true if every buffer of the request names a set and a slot of Start, and a place within
+  // one of the request's `fds` pieces of memory. False with the reason in *error.
   bool Fits(const v1::MapRequest& request, size_t fds, std::string* error) const;
   // `address`: of the tensor's first byte.
   void SetBuffer(const v1::MappedBuffer& buffer, uint64_t address);
@@ -32,7 +32,7 @@ class ArgumentBlocks {
   };
   const std::vector<Input>& inputs(int set) const { return inputs_[static_cast<size_t>(set)]; }
 
-  // Whether every buffer of every set is known.
+  // Returns true if every buffer of every set is known.
   bool Complete() const;
 
   // A block with every pointer null, for asking the workspace size.

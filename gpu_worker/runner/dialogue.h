@@ -24,7 +24,7 @@ struct RunnerFlags {
 // Other words are skipped.
 RunnerFlags ParseRunnerFlags(int argc, char** argv);
 
-// Whether this process was started with the socket of a dialogue.
+// Returns true if this process was started with the socket of a dialogue.
 bool HasDialogue();
 
 // A runner's life: opens the device, installs the tight filter, greets the verifier over the

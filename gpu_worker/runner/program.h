@@ -29,8 +29,8 @@ class Program {
   // Whenever all buffers of a workload are there: makes what calls on its sets need beside their
   // blocks, which stay as they are until the next Setup. False: it raised an exception.
   virtual bool Setup(const ArgumentBlocks& arguments) = 0;
-  // Whether the first call on a workload loads code onto a GPU, which waits for the device: it must
-  // not be held meanwhile.
+  // Returns true if the first call on a workload loads code onto a GPU, which waits for the device:
+  // it must not be held meanwhile.
   virtual bool LoadsInFirstCall() const = 0;
   // One call on a set of the last Setup. `arguments` is a copy of the set's block, the program may
   // write to it; `stream` is the CUstream to run on, null on processors. Returns 0 if all went
@@ -49,8 +49,8 @@ class Program {
     mark(true);
     return returned;
   }
-  // Whether the program returns its outputs, which are then copied into their place at the end of a
-  // call, from the last Setup.
+  // Returns true if the program returns its outputs, which are then copied into their place at the
+  // end of a call, from the last Setup.
   virtual bool ReturnsOutputs() const { return false; }
   // For such a program, on a set in turns: makes a call's results and keeps them; copies those that
   // are kept to the outputs and drops them. As Call.

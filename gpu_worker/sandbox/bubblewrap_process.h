@@ -40,7 +40,7 @@ class BubblewrapProcess : public SandboxedProcess {
   void StopKeepingOutput() override { capture_->StopKeeping(); }
 
  private:
-  // Whether bubblewrap reported that its child got as far as running.
+  // Returns true if bubblewrap reported that its child got as far as running.
   bool ProgramRan();
 
   std::unique_ptr<Cgroup> cgroup_;

@@ -50,7 +50,7 @@ class OutputCapture {
   void Loop();
   void Wake();
   bool ProcessRequests();
-  // Whether the pipe is empty just now.
+  // Returns true if the pipe is empty just now.
   bool PipeEmpty() const;
 
   const int64_t keep_bytes_;

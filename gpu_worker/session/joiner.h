@@ -23,7 +23,7 @@ class Joiner {
   using Ask = std::function<absl::StatusOr<v1::JoinReply>(const ClientAccess& access,
                                                           const v1::JoinRequest& request)>;
 
-  // Whether the access is a join token, which opens nothing but Join.
+  // Returns true if the access is a join token, which opens nothing but Join.
   static bool IsNeeded(const ClientAccess& access);
   // `hello` says worker_id, name and pool. Reads or makes the key. `wall_now` only tells whether
   // the certificate from before a restart is worth trying. INVALID_ARGUMENT: without TLS, or a key
@@ -36,7 +36,7 @@ class Joiner {
   // When to ask next (steady): two thirds into the life of the certificate; the past, if there is
   // none.
   absl::Time due() const { return due_; }
-  // Whether there is a certificate that is good at `now` (steady).
+  // Returns true if there is a certificate that is good at `now` (steady).
   bool HasCertificate(absl::Time now) const { return now < ends_; }
   // Asks for a certificate, or for a new one. After an error that may pass, due() is a little
   // later.

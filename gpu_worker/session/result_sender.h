@@ -42,7 +42,7 @@ class ResultSender {
   void Loop();
   // Spools a result for which there was no room before, if there is room now.
   void SpoolAgain(const v1::RecordResultRequest& request);
-  // True if this result needs no more attention.
+  // Returns true if this result needs no more attention.
   bool Settle(const v1::RecordResultRequest& request,
               const absl::StatusOr<v1::RecordResultReply::Disposition>& answer);
 

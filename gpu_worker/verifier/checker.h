@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// Whether the ending only says that a call's result was wrong, so that its process can make further
-// calls.
+// Returns true if the ending only says that a call's result was wrong, so that its process can make
+// further calls.
 bool IsVerdictOnACall(const Ending& ending);
 
 // The correctness gate on one workload. kGateVariants variants run through the same buffers; each

@@ -9,8 +9,9 @@
 
 namespace ksearch {
 
-// Whether the case is compared within a series of calls that look like timed ones. True on CPUs,
-// except for the workspace case. Like a timing, it then needs a process that has not run the gate.
+// Returns true if the case is compared within a series of calls that look like timed ones. True on
+// CPUs, except for the workspace case. Like a timing, it then needs a process that has not run the
+// gate.
 bool IsLikeTimed(Bench& bench, const AnsweredHiddenCase& hidden);
 
 // Makes calls of a candidate with the hidden case's inputs and compares one of them. On CPUs this

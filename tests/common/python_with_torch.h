@@ -13,10 +13,11 @@ inline constexpr char kPython[] = "/usr/bin/python3";
 inline constexpr char kPythonToolchain[] =
     "toolchains { language: LANGUAGE_PYTHON interpreter: \"/usr/bin/python3\" }\n";
 
-// Whether kPython imports torch; tests that need it are skipped elsewhere. Takes seconds, once.
+// Returns true if kPython imports torch; tests that need it are skipped elsewhere. Takes seconds,
+// once.
 bool HasTorch();
 
-// Whether its torch has this name: "compile", a dtype.
+// Returns true if its torch has this name: "compile", a dtype.
 bool TorchHas(const std::string& name);
 
 }  // namespace ksearch

@@ -11,17 +11,18 @@
 
 namespace ksearch::dashboard {
 
-// Keeps other sites' pages from reaching the server through a user's browser, which loopback alone
-// does not prevent. Knows nothing about tokens. Immutable, so thread-safe.
+// Keeps pages of other sites from reaching the server through a user's browser, which a loopback
+// address alone does not prevent. Independent of tokens. Immutable and therefore thread-safe.
 class RequestGuard {
  public:
-  // Beside localhost, 127.0.0.1 and [::1], by which it may be called with any port, as through a
-  // tunnel. `also`: host names without port.
+  // Allows localhost, 127.0.0.1 and [::1] with any port, as through a tunnel, and the host names in
+  // `also`, which have no port.
   explicit RequestGuard(const std::vector<std::string>& also);
 
-  // PERMISSION_DENIED, in one line: the Host header names none of them (a name that was made to
-  // point here), the request comes from a page of another origin, or it is not a GET and lacks the
-  // header "X-Ksearch: 1", which no other site's page can send without being asked back.
+  // Returns PERMISSION_DENIED with a one-line message if the Host header names none of the allowed
+  // hosts (DNS rebinding), if the request comes from a page of another origin, or if it is not a
+  // GET and lacks the header "X-Ksearch: 1", which a page of another site cannot send without a
+  // CORS preflight.
   absl::Status Check(const HttpRequest& request) const;
 
  private:

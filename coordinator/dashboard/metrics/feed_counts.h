@@ -13,8 +13,8 @@
 
 namespace ksearch::dashboard {
 
-// Counts what has passed through the event feed since the coordinator started. Thread-safe;
-// counting takes microseconds.
+// Counts the entries of the event feed since the coordinator started. Thread-safe; counting takes
+// microseconds.
 class FeedCounts {
  public:
   struct Calls {
@@ -26,7 +26,8 @@ class FeedCounts {
   };
   struct Totals {
     std::map<v1::Outcome, int64_t> results;  // jobs that ended, by outcome
-    // Seconds from lease to result: one count per bound, and one beyond the last.
+    // Seconds from lease to result: one count per bound of EvalBounds, and one for values beyond
+    // the last.
     std::vector<int64_t> eval_seconds;
     double eval_seconds_sum = 0;
     double device_seconds = 0;
@@ -45,7 +46,7 @@ class FeedCounts {
 
   mutable Mutex mu_;
   Totals totals_ ABSL_GUARDED_BY(mu_);
-  // When the newest lease of each job began.
+  // Start of the newest lease of each job.
   std::map<std::string, absl::Time> leased_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -10,7 +10,7 @@
 
 namespace ksearch::dashboard {
 
-// What a scrape sees of a coordinator.
+// The state of a coordinator that one scrape reports.
 struct MetricsInput {
   v1::ListRunsReply runs;
   v1::ListWorkersReply workers;
@@ -21,8 +21,8 @@ struct MetricsInput {
   int open_pages = 0;
 };
 
-// The text of /metrics: docs/dashboard.md lists its names. Also covers this process and the
-// disk that the state folder is on.
+// Returns the text of /metrics; docs/dashboard.md lists the names. Includes metrics of this process
+// and of the disk that holds the state folder.
 std::string MetricsText(const MetricsInput& input);
 
 }  // namespace ksearch::dashboard

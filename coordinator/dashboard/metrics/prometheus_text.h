@@ -9,16 +9,16 @@
 
 namespace ksearch::dashboard {
 
-// Writes the text format of Prometheus, version 0.0.4. Values of labels may be anything; names are
-// ours.
+// Writes the Prometheus text format, version 0.0.4. Label values are escaped; names must be valid.
 class PrometheusText {
  public:
   using Labels = std::vector<std::pair<absl::string_view, std::string>>;
 
-  // Begins a family; its samples follow. `type`: "counter", "gauge", "histogram".
+  // Begins a metric family; its samples follow. `type`: "counter", "gauge", "histogram".
   void Family(absl::string_view name, absl::string_view type, absl::string_view help);
   void Sample(const Labels& labels, double value) { Write("", labels, value); }
-  // A histogram without labels: `counts` are for each bucket alone, the last one beyond `bounds`.
+  // Writes a histogram without labels. `counts` are per bucket, not cumulative; the last one counts
+  // values beyond `bounds`.
   void Histogram(const std::vector<double>& bounds, const std::vector<int64_t>& counts, double sum);
 
   const std::string& text() const { return text_; }

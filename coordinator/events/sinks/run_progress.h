@@ -17,8 +17,8 @@ namespace ksearch::sinks {
 // The progress of a run as numbers over time, computed from its events alone.
 class RunProgress {
  public:
-  // True if there is something new to draw: a candidate was judged, confirmed or refused, a reply
-  // was unusable, or the run has ended.
+  // Returns true if there is something new to draw: a candidate was judged, confirmed or refused, a
+  // reply was unusable, or the run has ended.
   bool Add(const v1::RunEvent& event);
 
   // Names and values as of the last event, without those that have no value yet. Names are made of

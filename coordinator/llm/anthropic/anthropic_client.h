@@ -16,8 +16,8 @@ struct AnthropicOptions : ProviderOptions {
   std::string cache_ttl;  // "5m", "1h", or empty
 };
 
-// POST {base_url}/v1/messages; one try per call. Errors as OpenAiChatClient's, whether they come as
-// an HTTP status or as an event of the stream.
+// Client of POST {base_url}/v1/messages. Makes one attempt per call. Errors as of OpenAiChatClient,
+// whether they arrive as an HTTP status or as an event of the stream.
 class AnthropicClient final : public LlmClient {
  public:
   // Both references must outlive calls in flight: destroy the transport before this client.

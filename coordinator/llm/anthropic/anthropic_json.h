@@ -14,23 +14,23 @@
 
 namespace ksearch {
 
-// The JSON of POST /v1/messages and of the event stream that answers it, and nothing of HTTP. All
-// functions are pure and take any bytes; strings that come out are UTF-8.
+// The JSON of POST /v1/messages and of its event stream, independent of HTTP. All functions are
+// pure and accept any bytes; strings that they return are UTF-8.
 
-// A streaming request, as the API refuses long replies otherwise. The system text is marked for the
-// provider's prompt cache, for `cache_ttl` ("5m" or "1h"; empty: the API's default, 5m): it is the
-// same for many calls. A reasoning effort turns adaptive thinking on; without one the model's
-// default holds. Members of the JSON object `extra_body` are added.
+// Returns a streaming request, because the API refuses long replies otherwise. The system text,
+// which many calls share, is marked for the provider's prompt cache with `cache_ttl` ("5m" or "1h";
+// empty: the API's default, 5m). A reasoning effort enables adaptive thinking; without one the
+// model's default applies. Members of the JSON object `extra_body` are added.
 std::string AnthropicRequestJson(const LlmRequest& request, absl::string_view cache_ttl = "",
                                  absl::string_view extra_body = "");
 
-// The error in `body`, if it is {"type":"error","error":{...}}. Where the API tells an empty
-// account or a prompt that is too long by words alone, `code` is the name that OpenAI has for it.
+// Returns the error in `body` if it is {"type":"error","error":{...}}. An empty account and a
+// prompt that is too long have no codes of their own in this API; they get OpenAI's codes here.
 std::optional<ProviderError> ParseAnthropicError(absl::string_view body);
 
-// Only text blocks make up the text; a refusal's text is the explanation, if one is given.
-// DATA_LOSS says what is missing: no event stream, one that breaks off, or no text although the
-// model says it stopped by itself. Also reads a whole message, from gateways that do not stream.
+// Only text blocks form the text; for a refusal, the text is the explanation if there is one.
+// DATA_LOSS says what is missing: no event stream, a stream that breaks off, or no text although
+// the model stopped normally. Also reads a whole message, from gateways that do not stream.
 class AnthropicReader final : public ReplyReader {
  public:
   explicit AnthropicReader(size_t max_event_bytes = size_t{8} << 20)
@@ -47,11 +47,11 @@ class AnthropicReader final : public ReplyReader {
   LlmReply reply_;
   std::string stop_reason_;
   std::string refusal_;
-  // Totals of which a part has a name of its own.
+  // Totals, some parts of which have separate counts.
   int64_t cache_write_tokens_ = 0;
   int64_t output_tokens_ = 0;
   std::optional<ProviderError> error_;
-  friend struct AnthropicEvents;  // what needs the JSON library's header
+  friend struct AnthropicEvents;  // keeps the JSON library's header out of this one
 };
 
 }  // namespace ksearch

@@ -19,25 +19,26 @@ namespace ksearch {
 // v1::AgentCommand with its defaults filled in.
 struct CommandOptions {
   std::vector<std::string> argv;
-  std::map<std::string, std::string> environment;  // all of it
+  std::map<std::string, std::string> environment;  // complete
   std::string working_directory;                   // empty: a new folder for each call
   absl::Duration timeout = absl::Minutes(30);
   int64_t max_reply_bytes = int64_t{8} << 20;
   int max_concurrency = 4;
   std::string default_model = "command";
   bool json_output = false;
-  int max_attempts = 2;  // at UNAVAILABLE and DATA_LOSS
+  int max_attempts = 2;  // for UNAVAILABLE and DATA_LOSS
   absl::Duration retry_delay = absl::Seconds(1);
 };
 
-// Asks a program for each reply: UNAVAILABLE if it fails (its exit code and the end of its standard
-// error in the message), DEADLINE_EXCEEDED, FAILED_PRECONDITION if it cannot be started, DATA_LOSS
-// if what it prints is no reply. Values of variables that look like secrets are taken out of errors
-// and replies. Nothing that it started outlives the call, except by leaving its process group.
+// Runs a program for each reply. UNAVAILABLE if it fails (the message has its exit code and the end
+// of its standard error), DEADLINE_EXCEEDED, FAILED_PRECONDITION if it cannot be started, DATA_LOSS
+// if its output is not a reply. Values of variables that look like secrets are removed from errors
+// and replies. Processes that it started do not outlive the call, unless they leave its process
+// group.
 class CommandClient final : public LlmClient {
  public:
   explicit CommandClient(CommandOptions options);
-  // Kills what runs.
+  // Kills running programs.
   ~CommandClient() override;
 
   void Complete(LlmRequest request, Done done) override;
@@ -48,9 +49,9 @@ class CommandClient final : public LlmClient {
   std::string Redacted(std::string text) const;
 
   const CommandOptions options_;
-  const UniqueFd stop_;  // readable once closing
+  const UniqueFd stop_;  // becomes readable when closing
   CallQueue calls_;
-  // Processes die with the thread that started them, so these live as long as the client.
+  // Processes die with the thread that started them, so the threads live as long as the client.
   std::vector<std::thread> threads_;
 };
 

@@ -7,9 +7,9 @@
 
 namespace ksearch {
 
-// The reply in a program's JSON object: "result", "answer", "response" or "text" (the first there
-// is), "model", and "usage" in Anthropic's or OpenAI's names. DATA_LOSS: no object, or no such
-// text. UNAVAILABLE with its text: "is_error" is true.
+// Returns the reply in a program's JSON object: "result", "answer", "response" or "text" (the first
+// that exists), "model", and "usage" with Anthropic's or OpenAI's names. DATA_LOSS: no object, or
+// no such text. UNAVAILABLE with its text: "is_error" is true.
 absl::StatusOr<LlmReply> ParseCommandJson(absl::string_view output);
 
 }  // namespace ksearch

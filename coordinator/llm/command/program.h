@@ -14,14 +14,14 @@ namespace ksearch {
 struct ProgramOutput {
   Subprocess::Exit exit;
   std::string out;
-  std::string err;         // its last 4 KiB
-  bool too_much = false;   // more than max_output_bytes on standard output: killed
-  bool timed_out = false;  // killed
-  bool stopped = false;    // `stop_fd` became readable: killed
+  std::string err;         // last 4 KiB of standard error
+  bool too_much = false;   // killed: more than max_output_bytes on standard output
+  bool timed_out = false;  // killed at the timeout
+  bool stopped = false;    // killed because `stop_fd` became readable
 };
 
-// Runs a program with `input` as its standard input until it ends. Then its whole process group is
-// killed, whatever still holds its output open.
+// Runs a program with `input` on its standard input until it ends. Then kills its whole process
+// group, even if a process still holds the output open.
 absl::StatusOr<ProgramOutput> RunWithInput(SubprocessOptions options, absl::string_view input,
                                            absl::Duration timeout, int64_t max_output_bytes,
                                            int stop_fd);

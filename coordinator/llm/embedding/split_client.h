@@ -8,7 +8,7 @@
 
 namespace ksearch {
 
-// Two clients of one server: one embeds, the other answers everything else.
+// Combines two clients of one server: one for embeddings, the other for everything else.
 class SplitClient final : public LlmClient {
  public:
   SplitClient(std::unique_ptr<LlmClient> answers, std::unique_ptr<LlmClient> embeds)

@@ -10,14 +10,14 @@ namespace ksearch {
 
 inline constexpr char kBilledTriesPayload[] = "ksearch/billed_tries";
 
-// Notes on a failure how many tries of the call may have been billed.
+// Records in a failure how many attempts of the call may have been billed.
 inline void SetBilledTries(absl::Status* status, int tries) {
   if (!status->ok()) status->SetPayload(kBilledTriesPayload, absl::Cord(absl::StrCat(tries)));
 }
 
-// How many tries of a failed call may have been billed: as noted, else 1 if the request may have
-// reached the model (timeout, cancelled, unreadable reply) and 0 if it was refused or never got
-// there. Money is counted by this: rather too much than too little.
+// Returns how many attempts of a failed call may have been billed: as recorded, else 1 if the
+// request may have reached the model (timeout, cancelled, unreadable reply) and 0 if it was refused
+// or never sent. The ledger counts by this, so the estimate is deliberately high.
 inline int BilledTries(const absl::Status& status) {
   if (status.ok()) return 0;
   if (const auto noted = status.GetPayload(kBilledTriesPayload); noted.has_value()) {

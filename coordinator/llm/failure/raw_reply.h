@@ -10,15 +10,16 @@
 namespace ksearch {
 
 inline constexpr char kRawReplyPayload[] = "ksearch.v1/raw_reply";
-// No more than this is kept of an unreadable reply.
+// An unreadable reply is truncated to this size.
 inline constexpr size_t kMaxRawReplyBytes = 64 << 10;
 
-// Attaches to a failure what the provider sent in place of a reply, for people: UTF-8, no key.
+// Attaches to a failure the bytes that the provider sent instead of a reply, for display. They must
+// be UTF-8 and must not contain the key.
 inline void SetRawReply(absl::Status* status, std::string bytes) {
   if (!status->ok()) status->SetPayload(kRawReplyPayload, absl::Cord(std::move(bytes)));
 }
 
-// As attached; empty: nothing.
+// Returns the attached bytes, or "" if there are none.
 inline std::string RawReply(const absl::Status& status) {
   const auto payload = status.GetPayload(kRawReplyPayload);
   return payload.has_value() ? std::string(*payload) : "";

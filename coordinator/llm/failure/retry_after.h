@@ -12,7 +12,7 @@ namespace ksearch {
 
 inline constexpr char kRetryAfterPayload[] = "ksearch.v1/retry_after";
 
-// Attaches the server's wish to be left alone for `delay` to a failed call's status.
+// Attaches the delay that the server demands to a failed call's status.
 inline void SetRetryAfter(absl::Status* status, absl::Duration delay) {
   status->SetPayload(kRetryAfterPayload, absl::Cord(absl::FormatDuration(delay)));
 }
@@ -24,7 +24,7 @@ inline std::optional<absl::Duration> GetRetryAfter(const absl::Status& status) {
   return delay;
 }
 
-// The server said that there are too many calls, not that something is broken.
+// The server reported too many calls, not a fault.
 inline constexpr char kThrottledPayload[] = "ksearch.v1/throttled";
 inline void SetThrottled(absl::Status* status) {
   status->SetPayload(kThrottledPayload, absl::Cord("1"));
@@ -33,7 +33,7 @@ inline bool IsThrottled(const absl::Status& status) {
   return status.GetPayload(kThrottledPayload).has_value();
 }
 
-// The request has been corrected since: send it again at once, as if it had not been sent.
+// The request has been corrected since: send it again at once, without counting an attempt.
 inline constexpr char kCorrectedPayload[] = "ksearch.v1/corrected";
 inline void SetCorrected(absl::Status* status) {
   status->SetPayload(kCorrectedPayload, absl::Cord("1"));
@@ -42,7 +42,7 @@ inline bool IsCorrected(const absl::Status& status) {
   return status.GetPayload(kCorrectedPayload).has_value();
 }
 
-// The server said that retrying is useless, whatever the code.
+// The server said that retrying is useless, whatever the code is.
 inline constexpr char kFinalPayload[] = "ksearch.v1/final";
 inline void SetFinal(absl::Status* status) { status->SetPayload(kFinalPayload, absl::Cord("1")); }
 inline bool IsFinal(const absl::Status& status) {

@@ -14,17 +14,17 @@ namespace ksearch {
 struct GateOptions {
   int initial_concurrency = 4;
   int max_concurrency = 64;
-  int answers_per_step = 10;  // answers in a row after which one more call may be in flight
-  int breaker_failures = 5;   // in a row
+  int answers_per_step = 10;  // consecutive responses after which one more call may be in flight
+  int breaker_failures = 5;   // consecutive failures
   absl::Duration breaker_pause = absl::Seconds(30);
 };
 
-// How an attempt at a call went, as far as the server's health is concerned.
+// How an attempt at a call ended, as an indication of the server's health.
 enum class AttemptEnd {
-  kAnswered,   // with a reply, or with a refusal that is no sign of trouble
-  kThrottled,  // too many calls: HTTP 429, 529
-  kFailed,     // not answered, or answered that the server is in trouble
-  kCancelled,  // by us: says nothing
+  kAnswered,   // a reply, or a refusal that does not indicate a problem of the server
+  kThrottled,  // too many calls: HTTP 429 or 529
+  kFailed,     // no response, or one that reports a problem of the server
+  kCancelled,  // by us; says nothing about the server
 };
 
 // Decides when a call may start. All calls to one model of one server under one key pass one gate.
@@ -39,15 +39,16 @@ class CallGate {
  public:
   explicit CallGate(GateOptions options);
 
-  // 0: a call may start, and has to be followed by Leave. Otherwise how long to wait before asking
-  // again; infinite: until a call leaves.
+  // Returns 0 if a call may start, which must be followed by Leave. Otherwise returns how long to
+  // wait before asking again; infinite: until a call leaves.
   absl::Duration TryEnter(absl::Time now);
   void Leave(AttemptEnd end, absl::Time entered, absl::Time now);
   void CloseUntil(absl::Time when);
 
-  // How long nothing starts, because of failures or of a server's wish; 0: calls may start.
+  // Returns how long no call will start because of failures or of the server's Retry-After; 0 if
+  // calls may start.
   absl::Duration RestsFor(absl::Time now) const;
-  int limit() const;  // calls that may be in flight
+  int limit() const;  // number of calls that may be in flight
 
  private:
   bool Tripped() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -57,16 +58,16 @@ class CallGate {
   int limit_ ABSL_GUARDED_BY(mu_);
   int in_flight_ ABSL_GUARDED_BY(mu_) = 0;
   int answers_ ABSL_GUARDED_BY(mu_) = 0;
-  int failures_ ABSL_GUARDED_BY(mu_) = 0;  // in a row
+  int failures_ ABSL_GUARDED_BY(mu_) = 0;  // consecutive
   absl::Time shrunk_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
   absl::Time tripped_until_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
   absl::Time closed_until_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
 };
 
-// The gates of a process, by name. Thread-safe.
+// The gates of a process by name. Thread-safe.
 class CallGates {
  public:
-  // The gate of that name; the first asker's options hold.
+  // Returns the gate of this name. The options of the first caller apply.
   std::shared_ptr<CallGate> Named(const std::string& name, const GateOptions& options);
 
  private:

@@ -9,10 +9,10 @@
 
 namespace ksearch {
 
-// How long the next call, if it uses as much as the last, had better wait by what the response's
-// headers (names in lower case) say is left of the provider's rate limits: until they have filled
-// up again that far, if they do so evenly. 0: enough is left, or nothing is said of it. At most
-// 2 minutes. Knows OpenAI's x-ratelimit-* and Anthropic's anthropic-ratelimit-*.
+// Returns how long the next call should wait if it uses as much as the last one, according to the
+// response's headers (names in lower case): until the provider's rate limits have refilled that
+// far, assuming that they refill evenly. 0 if enough is left, or if the headers do not say. At most
+// 2 minutes. Supports OpenAI's x-ratelimit-* and Anthropic's anthropic-ratelimit-*.
 absl::Duration RateLimitPause(const std::map<std::string, std::string>& headers,
                               const TokenUsage& used, absl::Time now);
 

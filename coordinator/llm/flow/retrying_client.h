@@ -26,25 +26,25 @@ struct RetryOptions {
   int max_attempts = 5;
   absl::Duration first_delay = absl::Seconds(1);
   absl::Duration max_delay = absl::Seconds(60);
-  // From the call's beginning, all attempts and waits: none starts later.
+  // Total time of a call with all attempts and waits; no attempt starts later.
   absl::Duration call_deadline = absl::Hours(2);
 };
 
-// Lets calls start when their model's gate does, and tries them again that may yet succeed:
+// Starts calls as their model's gate permits, and retries failures that may be temporary:
 // UNAVAILABLE up to max_attempts, DATA_LOSS and DEADLINE_EXCEEDED once (the provider may have
-// billed the lost reply), a request that was refused and corrected at once. Anything else is
-// final. Waits max(Retry-After, full jitter); when the server asks to be left alone, or its rate
-// limits are used up, the gate closes for all calls.
+// billed the lost reply), and at once a request that was refused and has been corrected. Every
+// other failure is final. Waits max(Retry-After, full jitter); when the server demands a pause, or
+// its rate limits are used up, the gate closes for all calls.
 //
 // A call whose purpose is "check" is made once and at once: it ignores pauses and is not retried,
 // so that the caller learns what is wrong.
 class RetryingClient final : public LlmClient {
  public:
-  // The gate of a model, "" being the provider's default.
+  // Returns the gate of a model; "" is the provider's default model.
   using GateOf = std::function<std::shared_ptr<CallGate>(const std::string& model)>;
 
-  // `timers` and `clock` are borrowed. Destroy the transport of `inner` and `timers` (one object,
-  // usually) before this client.
+  // Borrows `timers` and `clock`. Destroy the transport of `inner` and `timers` (usually one
+  // object) before this client.
   RetryingClient(std::unique_ptr<LlmClient> inner, HttpTransport& timers, const Clock& clock,
                  RetryOptions options, GateOf gate_of, uint64_t seed);
   ~RetryingClient() override;
@@ -58,13 +58,13 @@ class RetryingClient final : public LlmClient {
   struct Lane {
     std::shared_ptr<CallGate> gate;
     std::deque<std::unique_ptr<Call>> waiting;
-    int in_flight = 0;  // ours; the gate may have let in more for others
+    int in_flight = 0;  // of this client; the gate may serve others, too
     bool timer_set = false;
-    std::string last_failure;  // what the provider said when it last refused or failed
+    std::string last_failure;  // the provider's message at the last refusal or failure
   };
 
   void Enqueue(std::unique_ptr<Call> call);
-  // Starts what the gate lets in; sees to it that it is asked again for the rest.
+  // Starts the calls that the gate admits and arranges to ask it again for the rest.
   void Pump(const std::string& model);
   void Start(std::unique_ptr<Call> call);
   void OnResult(std::unique_ptr<Call> call, absl::StatusOr<LlmReply> reply);

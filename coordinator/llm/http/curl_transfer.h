@@ -13,8 +13,8 @@
 
 namespace ksearch {
 
-// One request of CurlTransport, with its libcurl handle. Used by the I/O thread only, once
-// prepared; libcurl refers to it, so it stays where it is.
+// One request of CurlTransport with its libcurl handle. After preparation it is used only by the
+// I/O thread. It must not move, because libcurl holds a pointer to it.
 class CurlTransfer {
  public:
   CurlTransfer(HttpRequest request, HttpTransport::SendDone done)
@@ -23,13 +23,14 @@ class CurlTransfer {
   CurlTransfer(const CurlTransfer&) = delete;
   CurlTransfer& operator=(const CurlTransfer&) = delete;
 
-  // Makes the handle; its CURLOPT_PRIVATE is this object. Starts the clocks.
+  // Creates the handle, whose CURLOPT_PRIVATE is this object, and starts the timeouts.
   absl::Status Prepare();
   CURL* easy() const { return easy_; }
 
-  // When the clock that runs now (first byte, or idle) runs out; libcurl itself watches the others.
+  // When the current timeout (first byte or idle) expires; libcurl itself enforces the others.
   absl::Time deadline() const;
-  // Ends the request, exactly once, by libcurl's verdict, by the clock of deadline(), or otherwise.
+  // Ends the request, exactly once, with libcurl's result, the timeout of deadline(), or another
+  // reason.
   void Finish(CURLcode code);
   void FinishLate();
   void Finish(absl::Status status) { std::move(done_)(std::move(status)); }
@@ -47,10 +48,10 @@ class CurlTransfer {
   HttpTransport::SendDone done_;
   HttpResponse response_;
   absl::Time started_;                           // SteadyNow scale, as all times here
-  absl::Time last_byte_ = absl::InfinitePast();  // past: none yet
+  absl::Time last_byte_ = absl::InfinitePast();  // infinite past: none yet
   size_t header_bytes_ = 0;
   int64_t body_bytes_ = 0;
-  absl::Status refused_;  // why the reply was not read on
+  absl::Status refused_;  // why reading the reply was stopped
   CURL* easy_ = nullptr;
   curl_slist* header_list_ = nullptr;
   char error_[CURL_ERROR_SIZE] = {};

@@ -17,9 +17,9 @@ namespace ksearch {
 
 class CurlTransfer;
 
-// libcurl's multi interface on one I/O thread. Any number of transfers; each has a connection of
-// its own while it lasts (HTTP/1.1), kept for the next. Proxies come from the environment
-// (HTTPS_PROXY, NO_PROXY), never for loopback.
+// libcurl's multi interface on one I/O thread. Any number of transfers; each has its own connection
+// while it lasts (HTTP/1.1), which is then reused. Proxies come from the environment (HTTPS_PROXY,
+// NO_PROXY), but are never used for loopback.
 class CurlTransport final : public HttpTransport {
  public:
   static absl::StatusOr<std::unique_ptr<CurlTransport>> Create();
@@ -32,7 +32,7 @@ class CurlTransport final : public HttpTransport {
   explicit CurlTransport(void* multi);  // CURLM*, owned
 
   void Run();
-  // Moves what was submitted into transfers_ and timers_. Returns false when stopping.
+  // Moves submitted requests into transfers_ and timers_. Returns false when stopping.
   bool TakeSubmitted();
   void Begin(std::unique_ptr<CurlTransfer> transfer);
   void CollectFinished();
@@ -41,18 +41,18 @@ class CurlTransport final : public HttpTransport {
   void CancelAll();
   int PollTimeoutMilliseconds() const;
 
-  void* const multi_;  // used by the I/O thread; curl_multi_wakeup by any
+  void* const multi_;  // used by the I/O thread; curl_multi_wakeup by any thread
 
   Mutex mu_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<std::unique_ptr<CurlTransfer>> submitted_ ABSL_GUARDED_BY(mu_);
   std::vector<std::pair<absl::Time, TimerDone>> submitted_timers_ ABSL_GUARDED_BY(mu_);
 
-  // The I/O thread's own.
+  // Used only by the I/O thread.
   std::map<CurlTransfer*, std::unique_ptr<CurlTransfer>> transfers_;
   std::multimap<absl::Time, TimerDone> timers_;  // by due time, SteadyNow scale
 
-  std::thread thread_;  // last: started when all else is ready
+  std::thread thread_;  // last: starts when all other members exist
 };
 
 }  // namespace ksearch

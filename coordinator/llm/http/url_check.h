@@ -9,8 +9,8 @@ namespace ksearch {
 
 enum class UrlScheme { kHttps, kLoopbackHttp };
 
-// The scheme of `url`, if a secret may be sent there: https, or http to a loopback address; no user
-// name or password, query or fragment in it. INVALID_ARGUMENT says what is wrong.
+// Returns the scheme of `url` if secrets may be sent there: https, or http to a loopback address,
+// without user name, password, query or fragment. INVALID_ARGUMENT says what is wrong.
 absl::StatusOr<UrlScheme> CheckUrl(const std::string& url);
 
 }  // namespace ksearch

@@ -28,9 +28,9 @@ struct MailboxOptions {
 };
 
 // Asks people, or their programs, through a folder. A call that was asked before a restart is not
-// asked again: its prompt is found by the call's id, and so is an answer given meanwhile. A prompt
-// that cannot be written (full disk) is tried again until it can. A call without an id asks nobody,
-// and its reply says where the prompts go.
+// asked again: its prompt, and an answer given meanwhile, are found by the call's id. Writing a
+// prompt is retried if it fails (full disk). A call without an id asks nobody; its reply says where
+// the prompts go.
 class MailboxClient final : public LlmClient {
  public:
   // `clock` must outlive the client.
@@ -38,7 +38,7 @@ class MailboxClient final : public LlmClient {
   ~MailboxClient() override;
 
   void Complete(LlmRequest request, Done done) override;
-  // Those whose prompt is on disk, and for which the inbox held nothing when it was last read.
+  // The calls whose prompt is on disk and for which the inbox had no answer when it was last read.
   std::vector<std::string> ParkedCalls() override;
 
  private:
@@ -48,43 +48,43 @@ class MailboxClient final : public LlmClient {
     std::string id;  // of the prompt
     bool published = false;
   };
-  // A plain text answer that may still be written to.
+  // A plain text answer that may still be being written.
   struct Unsettled {
     MailboxFolder::Delivery seen;
     absl::Time since;  // SteadyNow scale
   };
 
   void Loop();
-  // Moves new calls to calls_, or ends those that it cannot take.
+  // Moves new calls to calls_, and ends those that it cannot accept.
   void TakeNewCalls();
-  // Publishes the prompt unless it is there, or answers the call from what was taken before a
+  // Writes the prompt unless it exists, or answers the call from an answer that was taken before a
   // restart.
   void Publish();
-  // Takes the answers to calls_ out of the inbox; false: some have not settled.
+  // Takes answers to calls_ out of the inbox. Returns false if some may still be being written.
   bool ReadInbox();
   bool Settled(const MailboxFolder::Delivery& delivery);
-  // Handles one settled delivery to a waiting call.
+  // Processes one completely written answer to a waiting call.
   void Receive(const MailboxFolder::Delivery& delivery);
-  // A second answer to a prompt that has been answered.
+  // Sets aside a second answer to a prompt that already has one.
   void PutAside(const MailboxFolder::Delivery& delivery);
   void Finish(const std::string& id, const v1::MailboxAnswer& answer);
   void NoteParked(const std::set<std::string>& delivered);
   void Sleep(absl::Duration limit);
-  // Logs a failure of the folder, at most one a minute.
+  // Logs a failure of the folder, at most once a minute.
   void Complain(const absl::Status& status);
 
   const MailboxFolder folder_;
   const MailboxOptions options_;
   const Clock& clock_;
   const UniqueFd wake_;
-  UniqueFd changes_;  // of the inbox (inotify); not ok: only polling
+  UniqueFd changes_;  // inotify on the inbox; invalid: polling only
 
   Mutex mu_;
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<Call> new_calls_ ABSL_GUARDED_BY(mu_);
   std::vector<std::string> parked_ ABSL_GUARDED_BY(mu_);
 
-  // Used by the thread alone.
+  // Used only by the thread.
   std::map<std::string, Call> calls_;           // by prompt id
   std::map<std::string, Unsettled> unsettled_;  // by file name
   absl::Time complained_ = absl::InfinitePast();

@@ -14,7 +14,7 @@
 
 namespace ksearch {
 
-// What a call is about; in an entry, an empty or zero part stands for any.
+// The labels of a call. In an entry, an empty or zero part matches anything.
 struct CassetteKey {
   std::string purpose;
   std::string node;
@@ -22,11 +22,11 @@ struct CassetteKey {
   int cycle = 0;
 
   bool operator==(const CassetteKey& other) const = default;
-  // `purpose "action" node "tile" attempt 2`; empty and zero parts are left out.
+  // `purpose "action" node "tile" attempt 2`; empty and zero parts are omitted.
   std::string ToString() const;
 };
 
-// The scripted replies, ready to be served: files read, defaults filled in. Immutable.
+// Scripted replies, ready to be served: files are read, defaults filled in. Immutable.
 class Cassette {
  public:
   struct Entry {
@@ -38,19 +38,20 @@ class Cassette {
     absl::Duration delay;
     std::optional<v1::CassetteFault> fault;
   };
-  // Content of the file that an entry names.
+  // Reads the content of the file that an entry names.
   using FileReader = std::function<absl::StatusOr<std::string>(const std::string& path)>;
 
-  // The cassette in file `path`; its entries' files are relative to the folder of `path`.
+  // Reads the cassette at `path`. Its entries' files are relative to the folder of `path`.
   static absl::StatusOr<Cassette> Load(const std::string& path);
 
   // INVALID_ARGUMENT lists all faults, one a line, each as "<name>:<line>: entry 3: <what>".
   static absl::StatusOr<Cassette> Parse(absl::string_view text, absl::string_view name,
                                         const FileReader& read_file);
 
-  // The most specific entry for `key`, by the rules in cassette.proto; null if there is none.
+  // Returns the most specific entry for `key`, by the rules in cassette.proto; null if there is
+  // none.
   const Entry* Find(const CassetteKey& key) const;
-  // Keys of the entries most like `key`, with their lines, most alike first.
+  // Returns the keys of the entries most similar to `key`, with their lines, most similar first.
   std::vector<std::string> Nearest(const CassetteKey& key, size_t count) const;
 
   const std::string& model() const { return model_; }

@@ -14,8 +14,9 @@
 namespace ksearch {
 
 struct ChatEndpointOptions {
-  std::optional<absl::Duration> delay;  // instead of the cassette's
-  // Requests without an entry are appended here as entries to fill in, each key once. Empty: not.
+  std::optional<absl::Duration> delay;  // replaces the cassette's delay
+  // Requests without an entry are appended to this file as entries to fill in, once per key. Empty:
+  // they are not recorded.
   std::string record_misses_path;
 };
 
@@ -26,12 +27,13 @@ class CassetteReplies final : public ReplySource {
 
   const std::string& model() const override { return cassette_.model(); }
   EndpointResponse Reply(const ChatQuestion& question) override;
-  // That of the entry for its labels. None is needed: without one there is no fault.
+  // Returns the fault of the entry for the request's labels. No entry is needed: without one there
+  // is no fault.
   std::optional<EndpointResponse> EmbeddingFault(const ChatQuestion& question) override;
 
  private:
   EndpointResponse Miss(const CassetteKey& key, const ChatQuestion& question);
-  // True as long as `entry` has failures left to play; counts one.
+  // Returns true and counts one failure while `entry` has failures left to play.
   bool TakeFault(const Cassette::Entry& entry);
   void RecordMiss(const CassetteKey& key, const std::string& prompt);
 
@@ -40,7 +42,7 @@ class CassetteReplies final : public ReplySource {
 
   Mutex mu_;
   std::map<const Cassette::Entry*, int> faults_played_ ABSL_GUARDED_BY(mu_);
-  std::set<std::string> recorded_ ABSL_GUARDED_BY(mu_);  // keys, as text
+  std::set<std::string> recorded_ ABSL_GUARDED_BY(mu_);  // keys as text
 };
 
 }  // namespace ksearch

@@ -9,9 +9,9 @@
 namespace ksearch {
 
 // An OpenAI-compatible server: POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models, GET
-// /health. Bodies are any bytes; errors are error objects in OpenAI's form. Replies come whole,
-// also where a stream is asked for. Embeddings are computed from the text alone (text_embedding.h).
-// Thread-safe.
+// /health. Accepts any bytes as body; errors are error objects in OpenAI's form. Replies are sent
+// whole even if a stream is requested. Embeddings are computed from the text alone
+// (text_embedding.h). Thread-safe.
 class ChatEndpoint {
  public:
   explicit ChatEndpoint(std::unique_ptr<ReplySource> source);

@@ -6,7 +6,7 @@
 
 namespace ksearch {
 
-// Answers the body of POST /v1/embeddings, in OpenAI's form, by EmbeddingOfText. Takes any bytes.
+// Answers the body of POST /v1/embeddings in OpenAI's form, by EmbeddingOfText. Accepts any bytes.
 EndpointResponse EmbeddingsAnswer(absl::string_view body);
 
 }  // namespace ksearch

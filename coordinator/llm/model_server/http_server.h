@@ -10,17 +10,17 @@
 
 namespace ksearch {
 
-// HTTP/1.1 on 127.0.0.1, a thread per connection; meant for tests and demonstrations. At most 512
-// connections at once and 64 MiB per request; more is refused.
+// HTTP/1.1 on 127.0.0.1 with one thread per connection; meant for tests and demonstrations. Accepts
+// at most 512 connections at once and 64 MiB per request.
 class HttpServer {
  public:
   // Called on connection threads, several at once.
   using Answer = std::function<EndpointResponse(const EndpointRequest&)>;
 
-  // Listens at once. `port` 0 picks a free one. UNAVAILABLE if the port is taken.
+  // Starts to listen. `port` 0 picks a free one. UNAVAILABLE if the port is in use.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(uint16_t port, Answer answer);
 
-  // Closes all connections, waiting replies included, and joins all threads.
+  // Closes all connections, including those that wait for a reply, and joins all threads.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// A response of the server, apart from its transport. Header names in lower case.
+// A request to the server, independent of its transport. Header names are in lower case.
 struct EndpointRequest {
   std::string method;
   std::string target;
@@ -21,17 +21,17 @@ struct EndpointResponse {
   int status = 200;
   std::map<std::string, std::string> headers;
   std::string body;
-  absl::Duration delay;  // to wait before it is sent
+  absl::Duration delay;  // time to wait before sending
 };
 
 // A request for a reply.
 struct ChatQuestion {
-  std::map<std::string, std::string> headers;  // names in lower case
-  std::string system;                          // messages of that role, joined
-  std::string user;                            // all others
-  size_t prompt_bytes = 0;                     // of all messages
+  std::map<std::string, std::string> headers;  // names are in lower case
+  std::string system;                          // joined messages of that role
+  std::string user;                            // joined other messages
+  size_t prompt_bytes = 0;                     // over all messages
 
-  // Empty: the request has no such header.
+  // Returns "" if the request does not have the header.
   std::string Header(const char* name) const;
 };
 
@@ -42,8 +42,7 @@ class ReplySource {
 
   virtual const std::string& model() const = 0;
   virtual EndpointResponse Reply(const ChatQuestion& question) = 0;
-  // What a request to embed is answered with in place of an embedding; `question` has headers
-  // alone. nullopt: nothing.
+  // Returns the error to send instead of an embedding, or nullopt. `question` has only headers.
   virtual std::optional<EndpointResponse> EmbeddingFault(const ChatQuestion& /*question*/) {
     return std::nullopt;
   }
@@ -55,10 +54,10 @@ struct ChatCompletion {
   std::string model;
   std::string text;
   std::string finish_reason = "stop";
-  std::optional<v1::CassetteUsage> usage;  // absent: a quarter of the bytes of prompt and reply
+  std::optional<v1::CassetteUsage> usage;  // if absent, a quarter of the bytes of prompt and reply
 };
 EndpointResponse CompletionResponse(const ChatCompletion& completion, const ChatQuestion& question);
-// An error object in OpenAI's form.
+// Returns an error object in OpenAI's form.
 EndpointResponse ErrorResponse(int status, const std::string& message, const std::string& code);
 
 }  // namespace ksearch

@@ -6,10 +6,11 @@
 
 namespace ksearch {
 
-// What the scripted server embeds with in a model's place: words, numbers and signs, alone and in
-// pairs of neighbors, counted in 256 places by their hashes, with signs, so that the cosine of two
-// texts is about the share of these that both have (feature hashing). Of length 1. White space does
-// not count; a text without anything else has one number.
+// The embedding that the scripted server computes in place of a model (feature hashing): words,
+// numbers and signs, alone and in pairs of neighbors, are counted with signs in 256 places by their
+// hashes, so that the cosine of two texts is about the share of these features that they have in
+// common. The result has length 1. White space does not count; a text without anything else has a
+// single nonzero number.
 Embedding EmbeddingOfText(absl::string_view text);
 
 }  // namespace ksearch

@@ -12,35 +12,35 @@
 
 namespace ksearch {
 
-// The JSON of POST /chat/completions, and nothing of HTTP. All functions are pure and take any
-// bytes; strings that come out are UTF-8.
+// The JSON of POST /chat/completions, independent of HTTP. All functions are pure and accept any
+// bytes; strings that they return are UTF-8.
 
 struct ChatRequestOptions {
   std::string token_limit_field = "max_completion_tokens";
   bool stream = false;
-  // OpenAI pads streamed events with random text, which is useless within TLS. Other servers
-  // refuse the field that turns it off.
+  // OpenAI pads streamed events with random text, which is useless within TLS. Other servers refuse
+  // the field that disables it.
   bool no_obfuscation = false;
-  // JSON object whose members are added, or replace ours; may be empty.
+  // A JSON object whose members are added to the request, replacing those of the same name; may be
+  // empty.
   std::string extra_body = "";
 };
 
-// Only fields that every server known to us accepts: model, messages, the token cap, streaming with
-// a report of usage, and reasoning_effort if asked for.
+// Uses only fields that every server known to us accepts: model, messages, the token limit,
+// streaming with a usage report, and reasoning_effort if requested.
 std::string ChatRequestJson(const LlmRequest& request, const ChatRequestOptions& options);
 
-// The error in `body`, if it holds one: {"error":{...}}, {"error":"..."}, the same within an array,
-// {"object":"error",...}, or {"detail":...}. nullopt for anything else.
+// Returns the error in `body`, if there is one: {"error":{...}}, {"error":"..."}, the same within
+// an array, {"object":"error",...}, or {"detail":...}. nullopt for anything else.
 std::optional<ProviderError> ParseChatError(absl::string_view body);
 
-// The reply in the body of a 200. DATA_LOSS says what is missing: no JSON, no choices, or no text
-// although the model says it stopped by itself. A leading <think>...</think> is cut. Output tokens
-// are max(completion, total - prompt), since some servers leave reasoning out of the former.
+// Parses the body of a 200 response. DATA_LOSS says what is missing: no JSON, no choices, or no
+// text although the model stopped normally. A leading <think>...</think> is removed. Output tokens
+// are max(completion, total - prompt), because some servers omit reasoning from the former.
 absl::StatusOr<LlmReply> ParseChatReply(absl::string_view body);
 
-// The same of one that is streamed as chunks, ended by "[DONE]". A stream that breaks off before a
-// chunk gives the reason why the model stopped is DATA_LOSS; one that breaks off later has no
-// usage.
+// The same for a reply that is streamed in chunks and ended by "[DONE]". A stream that breaks off
+// before a chunk with the finish reason is DATA_LOSS; one that breaks off later has no usage.
 class ChatReader final : public ReplyReader {
  public:
   explicit ChatReader(size_t max_event_bytes = size_t{8} << 20) : ReplyReader(max_event_bytes) {}

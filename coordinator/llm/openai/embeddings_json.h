@@ -15,32 +15,33 @@
 
 namespace ksearch {
 
-// The JSON of POST /embeddings, and nothing of HTTP. All functions are pure and take any bytes.
+// The JSON of POST /embeddings, independent of HTTP. All functions are pure and accept any bytes.
 
-// Only fields that every server known to us accepts, and encoding_format, which can be left out.
+// Uses only fields that every server known to us accepts, and encoding_format, which can be
+// omitted.
 std::string EmbeddingsRequestJson(const std::string& model,
                                   const std::vector<absl::string_view>& pieces);
 
-// What the body of a 200 holds.
+// The content of the body of a 200 response.
 struct EmbeddingsReply {
   std::vector<Embedding> embeddings;  // in the order of the pieces
   std::string model;
   TokenUsage usage;
   bool usage_reported = false;
 };
-// DATA_LOSS says what is missing or wrong: there must be one embedding for each of the `pieces`, of
-// finite numbers that are not all 0, as an array of numbers or as base64 of 32-bit floats.
+// DATA_LOSS says what is missing or wrong: there must be one embedding for each of the `pieces`,
+// with finite numbers that are not all 0, as an array of numbers or as base64 of 32-bit floats.
 absl::StatusOr<EmbeddingsReply> ParseEmbeddings(absl::string_view body, size_t pieces);
 
-// The reply to a request with these pieces: the text is the embedding of the whole
-// (EncodeEmbedding).
+// Reads the reply to a request with these pieces. The reply's text is the embedding of the whole
+// text (EncodeEmbedding).
 class EmbeddingsReader final : public ReplyReader {
  public:
-  // Borrows nothing: `text` is what the pieces are of.
+  // Borrows nothing. `text` is the whole text of the pieces.
   EmbeddingsReader(std::string text, size_t piece_bytes)
       : ReplyReader(/*max_event_bytes=*/1), text_(std::move(text)), piece_bytes_(piece_bytes) {}
 
-  bool complete() const override { return false; }  // it comes whole
+  bool complete() const override { return false; }  // embeddings are never streamed
   std::optional<ProviderError> ParseError(absl::string_view body) const override;
 
  private:

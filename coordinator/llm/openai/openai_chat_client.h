@@ -18,9 +18,9 @@ struct OpenAiChatOptions : ProviderOptions {
   bool stream = true;
 };
 
-// POST {base_url}/chat/completions; one try per call. UNAVAILABLE means trying again may help and
-// carries the server's Retry-After (retry_after.h). Messages name the provider, the URL and the
-// fix.
+// Client of POST {base_url}/chat/completions. Makes one attempt per call. UNAVAILABLE means that
+// retrying may help, and carries the server's Retry-After (retry_after.h). Messages name the
+// provider, the URL and the fix.
 class OpenAiChatClient final : public LlmClient {
  public:
   // Both references must outlive calls in flight: destroy the transport before this client.

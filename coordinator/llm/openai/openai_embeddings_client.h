@@ -12,13 +12,14 @@
 
 namespace ksearch {
 
-// default_model is the model of embeddings; extra_body is not sent.
+// default_model is the embedding model; extra_body is not sent.
 struct OpenAiEmbeddingsOptions : ProviderOptions {
   size_t piece_bytes = 8000;
 };
 
-// POST {base_url}/embeddings of LlmRequest.user, in pieces where it is long; one try per call. The
-// reply's text is an embedding (EncodeEmbedding). Errors as OpenAiChatClient's.
+// Client of POST {base_url}/embeddings for LlmRequest.user, which is split into pieces if it is
+// long. Makes one attempt per call. The reply's text is an embedding (EncodeEmbedding). Errors as
+// of OpenAiChatClient.
 class OpenAiEmbeddingsClient final : public LlmClient {
  public:
   // Both references must outlive calls in flight: destroy the transport before this client.

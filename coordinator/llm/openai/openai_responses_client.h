@@ -21,12 +21,12 @@ struct OpenAiResponsesOptions : ProviderOptions {
   absl::Duration poll_interval = absl::Seconds(5);
 };
 
-// POST {base_url}/responses; one try per call. Errors as OpenAiChatClient's.
+// Client of POST {base_url}/responses. Makes one attempt per call. Errors as of OpenAiChatClient.
 //
-// In the background, the id of the response is saved as the call's state before it is asked for,
-// and a call that comes with a state asks for that response instead of for a new one. So neither a
-// restart nor a failed poll pays twice. One that the server has lost, or that has failed, is
-// forgotten: the next try starts over.
+// In background mode, the id of the response is saved as the call's state before the response is
+// polled, and a call that already has a state polls that response instead of requesting a new one,
+// so that neither a restart nor a failed poll is billed twice. The state of a response that the
+// server has lost, or that has failed, is dropped: the next attempt starts over.
 class OpenAiResponsesClient final : public LlmClient {
  public:
   // Both references must outlive calls in flight: destroy the transport before this client.
@@ -45,7 +45,8 @@ class OpenAiResponsesClient final : public LlmClient {
   void PollAfter(std::unique_ptr<Job> job, absl::Duration delay);
   void Poll(std::unique_ptr<Job> job);
   void OnPolled(std::unique_ptr<Job> job, absl::StatusOr<HttpResponse> response);
-  // Ends the call if `response` says how it ended; else gives `job` back, to be asked again.
+  // Ends the call if `response` says that it has ended; otherwise returns `job`, to be polled
+  // again.
   std::unique_ptr<Job> FinishIfOver(std::unique_ptr<Job> job,
                                     const absl::StatusOr<HttpResponse>& response);
   void GiveUp(std::unique_ptr<Job> job);

@@ -13,29 +13,29 @@
 
 namespace ksearch {
 
-// The JSON of POST and GET /responses, and nothing of HTTP. Takes any bytes; strings that come out
-// are UTF-8.
+// The JSON of POST and GET /responses, independent of HTTP. Accepts any bytes; returned strings are
+// UTF-8.
 
-// Streamed, or in the background: the server then stores the response, and answers at once with its
-// id. Members of the JSON object `extra_body` are added.
+// Streamed, or in background mode: the server then stores the response and returns its id at once.
+// Members of the JSON object `extra_body` are added.
 std::string ResponsesRequestJson(const LlmRequest& request, bool background,
                                  absl::string_view extra_body);
 
-// A response as the server sees it now.
+// The present state of a response at the server.
 struct ResponsesSnapshot {
   std::string id;
-  // Absent while the server is still at it ("queued", "in_progress").
+  // Absent while the response is not complete ("queued", "in_progress").
   std::optional<ReplyOutcome> outcome;
 };
 
 // `body` is a response object. DATA_LOSS says what is missing: no JSON, no status, or no text
-// although the response is complete. Text is that of the "message" items, wherever they are.
+// although the response is complete. The text is that of all "message" items.
 absl::StatusOr<ResponsesSnapshot> ParseResponse(absl::string_view body);
 
-// An id that may become a part of a URL.
+// Returns true if the id is safe as a part of a URL.
 bool IsResponseId(absl::string_view id);
 
-// Reads the events of a streamed response: the last one holds all of it.
+// Reads the events of a streamed response; the last one contains all of it.
 class ResponsesReader final : public ReplyReader {
  public:
   explicit ResponsesReader(size_t max_event_bytes = size_t{8} << 20)

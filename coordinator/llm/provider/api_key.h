@@ -9,28 +9,29 @@
 
 namespace ksearch {
 
-// A secret. Nothing prints it; Redacted keeps it out of what others print.
+// A secret. It is never printed; Redacted removes it from other text.
 class ApiKey {
  public:
   ApiKey() = default;  // no key
 
-  // From environment variable `env`, else file `file`, trimmed; both empty: no key. NOT_FOUND names
-  // the variable or file that is missing, INVALID_ARGUMENT one that is empty or holds anything but
-  // one line of printable characters. Never holds a part of the key.
+  // Reads the key from environment variable `env`, otherwise from file `file`, and trims it; no key
+  // if both are empty. NOT_FOUND names the missing variable or file; INVALID_ARGUMENT names one
+  // that is empty or is not a single line of printable characters. Errors never contain a part of
+  // the key.
   static absl::StatusOr<ApiKey> Read(const std::string& env, const std::string& file);
 
   bool empty() const { return value_.empty(); }
-  // "Authorization: Bearer <key>" and "X-Api-Key: <key>". Hand them to the transport only.
+  // "Authorization: Bearer <key>" and "X-Api-Key: <key>". Pass them only to the transport.
   std::string AuthorizationHeader() const;
   std::string XApiKeyHeader() const;
-  // Where it came from, for messages: "environment variable OPENAI_API_KEY", "file /run/key".
+  // The origin of the key, for messages: "environment variable OPENAI_API_KEY", "file /run/key".
   const std::string& source() const { return source_; }
   // Distinguishes keys without revealing them: a hash, for use within the process.
   std::string Fingerprint() const;
-  // `text` with every stretch of the key of 6 or more characters replaced by "[key]": servers echo
+  // Replaces every part of the key of 6 or more characters in `text` with "[key]": servers repeat
   // keys, and parts of them, in their messages.
   std::string Redacted(absl::string_view text) const;
-  // `text` with the whole key replaced, for texts in which a part of it may stand by chance.
+  // Replaces only the whole key, for texts that may contain a part of it by chance.
   std::string WithoutWholeKey(std::string text) const;
 
  private:

@@ -9,8 +9,8 @@
 
 namespace ksearch {
 
-// Calls that wait for the threads of a client that answers them itself, first come first served.
-// Thread-safe. At the end: Close, join the threads, CancelRest.
+// Calls that wait for the threads of a client that answers them itself, first come, first served.
+// Thread-safe. To shut down: Close, join the threads, CancelRest.
 class CallQueue {
  public:
   struct Call {
@@ -19,10 +19,10 @@ class CallQueue {
   };
 
   void Add(LlmRequest request, LlmClient::Done done);
-  // Waits for a call; nullopt once closed, whatever still waits.
+  // Waits for a call. Returns nullopt once closed, even if calls are waiting.
   std::optional<Call> Take();
   void Close();
-  // Answers what waits with CANCELLED.
+  // Ends the waiting calls with CANCELLED.
   void CancelRest();
 
  private:

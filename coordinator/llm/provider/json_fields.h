@@ -11,35 +11,35 @@
 
 namespace ksearch {
 
-// Reading of JSON that a provider wrote, which may hold anything anywhere. For the *_json.cc files
-// only: the library's header takes seconds to compile.
+// Reads JSON from a provider, which may contain anything. For the *_json.cc files only, because the
+// library's header takes seconds to compile.
 
 using Json = nlohmann::json;
 
-// is_discarded() if `body` is not JSON.
+// Returns a value with is_discarded() if `body` is not JSON.
 Json ParseJson(absl::string_view body);
 
-// Compact; what is not UTF-8 is replaced, since prompts carry compiler output.
+// Compact; invalid UTF-8 is replaced, because prompts contain compiler output.
 std::string DumpJson(const Json& value);
 
-// The member, or null if `object` is no object or has none.
+// Returns the member, or null if `object` is not an object or does not have it.
 const Json& Member(const Json& object, const char* name);
 
-// A string or an integer as text; "" for anything else.
+// Returns a string or an integer as text; "" for anything else.
 std::string Text(const Json& value);
 
-// A count of tokens: 0 if absent or senseless, at most 2^40.
+// Returns a number of tokens, at most 2^40; 0 if absent or invalid.
 int64_t Count(const Json& value);
 
-// Takes `part` out of `*whole` and returns it. A part larger than the whole is kept as it is,
-// leaves 0, and is noted in `usage`.
+// Subtracts `part` from `*whole` and returns it. A part larger than the whole is returned
+// unchanged, leaves 0, and is noted in `usage`.
 int64_t TakePart(int64_t part, int64_t* whole, TokenUsage* usage);
 
-// Adds the members of the JSON object `extra` to `body`, in place of those of the same name.
-// `extra` may be empty; what is no object adds nothing.
+// Adds the members of the JSON object `extra` to `body`, replacing those of the same name. `extra`
+// may be empty; anything that is not an object adds nothing.
 void AddExtraBody(absl::string_view extra, Json* body);
 
-// Cuts the error's texts to the lengths that messages have room for.
+// Truncates the error's texts to the lengths that messages allow.
 ProviderError WithinLimits(ProviderError error);
 
 }  // namespace ksearch

@@ -15,7 +15,7 @@
 
 namespace ksearch {
 
-// What one attempt is made with; all must outlive calls in flight.
+// The context of one attempt. All members must outlive calls in flight.
 struct ProviderContext {
   const ProviderOptions& options;
   HttpTransport& transport;
@@ -23,24 +23,26 @@ struct ProviderContext {
   RefusedFields& refused;
 };
 
-// Sends `request`, without what `model` is known to refuse, and reads its reply with `reader`, as
-// it streams in or whole. Statuses have LlmClient's codes, name the provider, the URL and the fix,
-// and never hold the key. They carry what came if it is unreadable (raw_reply.h), and say whether
-// the request would now be sent without what was refused (IsCorrected).
+// Sends `request`, without the members that `model` is known to refuse, and reads its reply with
+// `reader`, streamed or whole. Statuses have LlmClient's codes, name the provider, the URL and the
+// fix, and never contain the key. They carry the bytes of an unreadable reply (raw_reply.h), and
+// say whether the request would now be sent without the refused members (IsCorrected).
 void SendForReply(const ProviderContext& context, HttpRequest request, std::string model,
                   std::shared_ptr<ReplyReader> reader, LlmClient::Done done);
 
-// The outcome of a request whose reply `reader` has read, or will from the response's body.
+// Returns the outcome of a request whose reply `reader` has read already or reads from the
+// response's body.
 absl::StatusOr<LlmReply> ReadResponse(const ProviderContext& context, absl::string_view url,
                                       absl::string_view model,
                                       const absl::StatusOr<HttpResponse>& response,
                                       ReplyReader& reader);
 
-// `failure` of a request that had the optional members `sent`; corrected if the model refuses one.
+// Processes the `failure` of a request with the optional members `sent`; marks it as corrected if
+// the model refuses one of them.
 absl::Status LearnRefusal(const ProviderContext& context, const std::string& model,
                           const std::vector<std::string>& sent, absl::Status failure);
 
-// "provider "name": <what was said>".
+// Prefixes the message: "provider "name": <message>".
 absl::Status OfProvider(const ProviderOptions& options, const absl::Status& status);
 
 }  // namespace ksearch

@@ -12,29 +12,30 @@
 
 namespace ksearch {
 
-// What every kind of provider has in v1::ModelProvider, with defaults filled in and the key read.
+// The settings of v1::ModelProvider that all kinds of providers have, with defaults filled in and
+// the key read.
 struct ProviderOptions {
   std::string provider;  // name in the configuration, for messages
-  std::string base_url;  // without a slash at the end
+  std::string base_url;  // without a trailing slash
   ApiKey key;
   std::string default_model;
   HttpTimeouts timeouts;
   int64_t max_reply_bytes = int64_t{8} << 20;
   std::string ca_file;     // as in HttpRequest
-  std::string extra_body;  // JSON object, members of every request; may be empty
+  std::string extra_body;  // JSON object with members of every request; may be empty
   bool label_headers = false;
 };
 
-// A POST of JSON `body` to `url`, with the labels (and the call's id, if it is given) as headers if
-// the options say so, and without the key: its header differs by kind.
+// Returns a POST of JSON `body` to `url`. The labels, and the call's id if given, are added as
+// headers if the options say so. The key is not added, because its header differs by kind.
 HttpRequest JsonPost(const ProviderOptions& options, absl::string_view url, std::string body,
                      const LlmLabels& labels, absl::string_view call_id = {});
 
 // INVALID_ARGUMENT unless `text` is empty or a JSON object.
 absl::Status CheckExtraBody(absl::string_view text);
 
-// Ends a call that names no model, where `kind` has no default. By way of the transport, as `done`
-// must not run on the caller's thread.
+// Fails a call that names no model if `kind` has no default. Goes through the transport, because
+// `done` must not run on the caller's thread.
 void RefuseWithoutModel(const ProviderOptions& options, absl::string_view kind,
                         HttpTransport& transport, LlmClient::Done done);
 

@@ -12,22 +12,22 @@
 
 namespace ksearch {
 
-// Members of a request that some models refuse and that it can do without. What a model has refused
-// is left out of every later request to it, for as long as this object lives. Thread-safe.
+// Optional members of requests that some models refuse. A member that a model has refused is
+// omitted from every later request to it, for the lifetime of this object. Thread-safe.
 class RefusedFields {
  public:
-  // "name" or "name.member", the more special first.
+  // `optional`: "name" or "name.member", the more specific first.
   explicit RefusedFields(std::vector<std::string> optional) : optional_(std::move(optional)) {}
 
   struct Body {
     std::string json;
-    std::vector<std::string> optional;  // what of it can be left out
+    std::vector<std::string> optional;  // optional members that it contains
   };
-  // The JSON object `json` without what `model` has refused.
+  // Returns the JSON object `json` without the members that `model` has refused.
   Body Without(const std::string& model, std::string json) const;
 
-  // Whether `failure` (see NoteRefusal) says that `model` refuses one of the members `sent`, which
-  // is left out from now on.
+  // Returns true if `failure` (see NoteRefusal) says that `model` refuses one of the members
+  // `sent`, which is omitted from now on.
   bool Learn(const std::string& model, const std::vector<std::string>& sent,
              const absl::Status& failure);
 
@@ -37,8 +37,8 @@ class RefusedFields {
   std::map<std::string, std::set<std::string>> refused_ ABSL_GUARDED_BY(mu_);  // by model
 };
 
-// Notes on a failed call's status what the server said if it refused a parameter by its name, not
-// for its value: `parameter` as named apart from the message, or empty.
+// Records in a failed call's status that the server refused a parameter by its name, not for its
+// value. `parameter`: its name if the server gives it separately, otherwise empty.
 void NoteRefusal(absl::string_view code, absl::string_view parameter, absl::string_view message,
                  absl::Status* status);
 

@@ -14,38 +14,39 @@
 
 namespace ksearch {
 
-// What the body of a 200 turned out to hold: a reply, or an error that the server found later.
+// The content of the body of a 200 response: a reply, or an error that occurred after the status
+// was sent.
 struct ReplyOutcome {
   LlmReply reply;  // meaningless if `error` is set
   std::optional<ProviderError> error;
 };
 
-// Reads one reply of a provider, as an event stream that comes in pieces or as a whole body. Takes
-// any bytes; strings that come out are UTF-8. Not thread-safe.
+// Reads one reply of a provider, as an event stream that arrives in pieces or as a whole body.
+// Accepts any bytes; returned strings are UTF-8. Not thread-safe.
 class ReplyReader {
  public:
-  // `max_event_bytes` bounds one event; the transport bounds the sum.
+  // `max_event_bytes` limits one event; the transport limits the sum.
   explicit ReplyReader(size_t max_event_bytes) : parser_(max_event_bytes) {}
   virtual ~ReplyReader() = default;
 
-  // The next piece of the stream. DATA_LOSS: no stream of this provider, whatever follows.
+  // Reads the next piece of the stream. DATA_LOSS: this is not a stream of this provider.
   absl::Status Push(absl::string_view bytes);
 
-  // True once the stream has delivered the reply, perhaps without its usage: how the connection
-  // ended then does not matter.
+  // Returns true once the stream has delivered the reply, possibly without its usage: how the
+  // connection ends no longer matters.
   virtual bool complete() const = 0;
 
-  // After the last byte. `body` is what did not come by Push: empty, or all of it if the server
-  // answered with no stream, or with one under another name. DATA_LOSS says what is missing.
+  // Called after the last byte. `body` is the part that Push did not get: empty, or all of it if
+  // the response was not a stream or had another type. DATA_LOSS says what is missing.
   absl::StatusOr<ReplyOutcome> Finish(absl::string_view body);
 
-  // The error in the body of a response that is no 200, if it has this provider's form.
+  // Returns the error in the body of a response other than 200, if it has this provider's form.
   virtual std::optional<ProviderError> ParseError(absl::string_view body) const = 0;
 
  protected:
   virtual absl::Status OnEvent(const SseEvent& event) = 0;
   virtual absl::StatusOr<ReplyOutcome> EndOfStream() = 0;
-  // A body that begins like JSON and holds no error.
+  // Reads a body that begins like JSON and contains no error.
   virtual absl::StatusOr<ReplyOutcome> ReadWhole(absl::string_view body) = 0;
 
  private:

@@ -22,15 +22,15 @@ absl::StatusOr<Recording> ParseRecording(absl::string_view text, absl::string_vi
 // Reads a file of at most 1 GiB. Errors name the path.
 absl::StatusOr<Recording> ReadRecording(const std::string& path);
 
-// A line of the file, with its end of line.
+// Returns a line of the file, including its end of line.
 std::string RecordingLine(const v1::RecordedLine& line);
 
-// Equal for requests that a model cannot tell apart: SHA-256 over model, system, user,
-// max_output_tokens and reasoning_effort.
+// Returns a key that is equal for requests that a model cannot tell apart: SHA-256 over model,
+// system, user, max_output_tokens and reasoning_effort.
 std::string RequestKey(const v1::RecordedCall& request);
 
-// Why `request` has no recorded reply: the recorded request most like it, and what differs. For
-// people.
+// Explains why `request` has no recorded reply: names the most similar recorded request and the
+// differences. For people.
 std::string ExplainMiss(const Recording& recording, const v1::RecordedCall& request);
 
 }  // namespace ksearch

@@ -15,11 +15,11 @@
 
 namespace ksearch {
 
-// Answers from a recorded run. A request gets the reply recorded for an equal one (RequestKey); of
-// several, that of the same call number, else the first not played yet. So a run that asks what the
-// recorded run asked hears what that heard, whatever the order of threads, and again after a
-// restart. Any other request fails with FAILED_PRECONDITION, which ends the run; the message shows
-// the nearest recorded request.
+// Answers from a recorded run. A request gets the reply that was recorded for an equal one
+// (RequestKey): if there are several, that of the same call number, otherwise the first one not
+// used yet. A run that asks the same questions as the recorded run therefore gets the same replies,
+// in any order of threads, and again after a restart. Any other request fails with
+// FAILED_PRECONDITION, which ends the run; the message shows the most similar recorded request.
 class ReplayClient final : public LlmClient {
  public:
   explicit ReplayClient(std::shared_ptr<const Recording> recording);
@@ -33,7 +33,7 @@ class ReplayClient final : public LlmClient {
 
   const std::shared_ptr<const Recording> recording_;
   std::map<std::string, std::vector<const v1::RecordedCall*>> by_key_;  // constant
-  // By run; of the thread.
+  // By run; used only by the thread.
   std::set<std::pair<std::string, const v1::RecordedCall*>> played_;
 
   CallQueue calls_;

@@ -9,7 +9,7 @@
 namespace ksearch {
 
 // LanguageText::Words, Entry and EntryPoint of languages whose entry is the C function of the
-// task's header. `more_arguments` stand behind the first, e.g. ", cudaStream_t stream".
+// task's header. `more_arguments` are appended to the parameters, e.g. ", cudaStream_t stream".
 LanguageWords CWords(absl::string_view planning);
 std::string CEntryText(absl::string_view more_arguments);
 std::string CEntryPointText(absl::string_view more_arguments, const std::string& kernel_header);

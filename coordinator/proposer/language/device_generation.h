@@ -5,10 +5,10 @@
 
 namespace ksearch {
 
-// Generations of GPUs of which prompts have something to say.
+// Generations of GPUs with hints of their own in prompts.
 enum class DeviceGeneration { kUnknown, kHopper, kBlackwell };
 
-// The generation of hardware described in words, e.g. "NVIDIA H200, sm_90a".
+// Returns the generation of hardware from its description, e.g. "NVIDIA H200, sm_90a".
 DeviceGeneration GenerationOf(absl::string_view hardware);
 
 }  // namespace ksearch

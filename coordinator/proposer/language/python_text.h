@@ -8,8 +8,8 @@
 
 namespace ksearch {
 
-// Python: torch on processors, Triton on GPUs. To change what models are told, edit python_text.cc;
-// what they are told after failures is in python_failure_text.cc.
+// Python: torch on processors, Triton on GPUs. To change what models are told, edit python_text.cc,
+// or python_failure_text.cc for the texts after failures.
 class PythonText final : public LanguageText {
  public:
   LanguageWords Words(v1::DeviceClass device) const override;
@@ -22,12 +22,12 @@ class PythonText final : public LanguageText {
   bool TellsTracebacks() const override { return true; }
   std::string Advice(const v1::Definition& definition, const v1::JobResult& result) const override;
 
-  // A whole program for another task, as EntryPoint shows it.
+  // A complete program for another task, as EntryPoint shows it.
   static absl::string_view Example(v1::DeviceClass device);
 };
 
-// "def run(x, scale, y):" and "def run(x, scale):": the two forms of the entry. Arguments come by
-// position, so a name that Python reserves is shown with an underscore behind it.
+// "def run(x, scale, y):" and "def run(x, scale):": the two forms of the entry. Arguments are
+// passed by position, so a name that Python reserves is shown with a trailing underscore.
 std::string WritingEntry(const v1::Definition& definition);
 std::string ReturningEntry(const v1::Definition& definition);
 

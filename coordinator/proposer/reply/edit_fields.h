@@ -1,8 +1,9 @@
 #ifndef KSEARCH_COORDINATOR_PROPOSER_REPLY_EDIT_FIELDS_H_
 #define KSEARCH_COORDINATOR_PROPOSER_REPLY_EDIT_FIELDS_H_
 
-// Names and bounds of the world-model JSON, shared by the parser that reads it and the prompt that
-// explains it. Names are those of the published system, so that its recorded replies still parse.
+// Names and limits of the world-model JSON, shared by the parser that reads it and the prompt that
+// explains it. The names are those of the published system, so that its recorded replies can be
+// parsed.
 
 #include <cstddef>
 
@@ -20,11 +21,12 @@ inline constexpr absl::string_view kMemoryBandwidth = "memory_bandwidth";
 inline constexpr absl::string_view kRegisterPressure = "register_pressure";
 inline constexpr absl::string_view kComputeIntensity = "compute_intensity_and_hw_fit";
 
-// Largest expected factor taken seriously; a reference loop may be very slow, so it is generous.
+// The largest expected factor that is accepted; generous, because a reference loop may be very
+// slow.
 inline constexpr double kMaxExpectedFactor = 1e6;
 inline constexpr size_t kMaxShortText = 400;  // decision, choice, title, risk
 inline constexpr size_t kMaxLongText = 8000;  // notes, description, rationale, kernel_summary
-inline constexpr int kMaxOps = 64;            // per script; a model's nodes count too
+inline constexpr int kMaxOps = 64;            // per script, including the nodes of an initial model
 inline constexpr int kMaxSplitChildren = 8;
 inline constexpr int kMaxQuestions = 32;
 inline constexpr int kMaxFaultsListed = 40;

@@ -9,20 +9,21 @@
 
 namespace ksearch {
 
-// JSON nodes and operations to edits; faults go to the reader. `path` ends in '.'.
+// Converts JSON nodes and operations to edits. Faults are reported to the reader. `path` ends in
+// '.'.
 
-// The fields an edit may set.
+// Reads the fields that an edit may set.
 v1::NodePatch ReadPatch(const google::protobuf::Struct& node, const std::string& path,
                         FieldReader& reader);
-// A whole new node: what a patch may leave out, it must have. Difficulty defaults to 3, the score
-// to a tenth of the rating, as in K-Search's published code.
+// Reads a whole new node, which must have the fields that are optional in a patch. The difficulty
+// defaults to 3, the score to a tenth of the rating, as in K-Search's published code.
 v1::NodePatch ReadNewNode(const google::protobuf::Struct& node, const std::string& path,
                           FieldReader& reader);
-// Only the notes of the root can be told.
+// Reads the root's notes, the only field of the root that an edit may set.
 v1::NodePatch ReadRootNotes(const google::protobuf::Struct& node, const std::string& path,
                             FieldReader& reader);
 
-// The array of operations, one EditOp each, in order.
+// Reads the array of operations into one EditOp each, in order.
 void ReadOps(const google::protobuf::Value& ops, FieldReader& reader, v1::EditScript* script);
 
 }  // namespace ksearch

@@ -12,10 +12,10 @@
 
 namespace ksearch {
 
-// Reads typed fields out of JSON objects and collects every fault, each with the path of its field.
-// `path` arguments are that of the object, ending in '.' unless empty. A JSON null counts as
-// absent. When clamping, mild faults are passed over as the published system does: a number moves
-// to the nearest bound, a text is cut, anything else counts as absent. Thread-compatible.
+// Reads typed fields of JSON objects and collects every fault with the path of its field. `path`
+// arguments are those of the object, ending in '.' unless empty. JSON null counts as absent. With
+// clamping, minor faults are tolerated as in the published system: a number moves to the nearest
+// bound, a text is truncated, anything else counts as absent. Thread-compatible.
 class FieldReader {
  public:
   explicit FieldReader(bool clamp) : clamp_(clamp) {}
@@ -26,33 +26,34 @@ class FieldReader {
   void MildFault(absl::string_view path, absl::string_view what) {
     if (!clamp_) Fault(path, what);
   }
-  // INVALID_ARGUMENT with "path: what" lines, a bounded number of them; OK if there was no fault.
+  // Returns INVALID_ARGUMENT with a limited number of "path: what" lines, or OK if there was no
+  // fault.
   absl::Status status() const;
 
-  // The member, or null.
+  // Returns the member, or null.
   static const google::protobuf::Value* Find(const google::protobuf::Struct& object,
                                              absl::string_view key);
   const google::protobuf::Struct* FindObject(const google::protobuf::Struct& object,
                                              absl::string_view key, absl::string_view path);
 
-  // Cleaned of control characters.
+  // Control characters are removed.
   std::optional<std::string> Text(const google::protobuf::Struct& object, absl::string_view key,
                                   absl::string_view path, size_t max_bytes);
-  // As Text, of a value that is no member; `path` is its own.
+  // As Text, for a value that is not a member; `path` is the value's own.
   std::optional<std::string> TextOf(const google::protobuf::Value& value, absl::string_view path,
                                     size_t max_bytes);
-  // Finite and within [low, high].
+  // Must be finite and within [low, high].
   std::optional<double> Number(const google::protobuf::Struct& object, absl::string_view key,
                                absl::string_view path, double low, double high);
   std::optional<int> Integer(const google::protobuf::Struct& object, absl::string_view key,
                              absl::string_view path, int low, int high);
-  // A node id; "" if it is absent or bad.
+  // Reads a node id; "" if it is absent or invalid.
   std::string RequiredId(const google::protobuf::Struct& object, absl::string_view key,
                          absl::string_view path);
   std::string OptionalId(const google::protobuf::Struct& object, absl::string_view key,
                          absl::string_view path);
 
-  // A value in a few characters, for a message.
+  // Returns a short form of a value for messages.
   static std::string Shown(const google::protobuf::Value& value);
 
  private:

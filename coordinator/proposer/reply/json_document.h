@@ -12,14 +12,14 @@ namespace ksearch {
 // Strict JSON to and from plain values. Keeps the JSON library, which is slow to compile, in one
 // source file.
 
-// The object that `text` is, from its first to its last character. The last of equal keys wins.
-// INVALID_ARGUMENT names the line and column of the fault; NaN, infinities, numbers too large for a
-// double, text that is not UTF-8, and nesting deeper than `max_depth` are faults.
+// Parses `text` as a single object. The last of equal keys wins. INVALID_ARGUMENT names the line
+// and column of the fault; faults include NaN, infinities, numbers too large for a double, invalid
+// UTF-8, and nesting deeper than `max_depth`.
 absl::StatusOr<google::protobuf::Struct> ParseJsonObject(absl::string_view text, int max_depth);
 
-// Whole numbers without a decimal point; keys sorted; two spaces a level.
+// Writes whole numbers without a decimal point, keys sorted, and two spaces per level.
 std::string ToPrettyJson(const google::protobuf::Struct& object);
-// On one line, in ASCII.
+// Writes on one line, in ASCII.
 std::string ToCompactJson(const google::protobuf::Value& value);
 
 }  // namespace ksearch

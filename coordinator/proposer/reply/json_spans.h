@@ -8,26 +8,26 @@
 
 namespace ksearch {
 
-// A brace-balanced stretch of a text: [begin, end), text[begin] == '{', text[end - 1] == '}'.
+// A brace-balanced part of a text: [begin, end), text[begin] == '{', text[end - 1] == '}'.
 struct JsonSpan {
   size_t begin = 0;
   size_t end = 0;
 };
 
 struct JsonSpans {
-  // Every balanced stretch, nested ones too, latest end first (so an outer one comes before what it
-  // holds).
+  // Every balanced part, including nested ones, latest end first (so that an outer one comes before
+  // those it contains).
   std::vector<JsonSpan> spans;
   // Position of the first brace that is never closed; npos if none.
   size_t first_unclosed = absl::string_view::npos;
 };
 
-// One pass over `text`, linear in its size. Strings and escapes inside braces are skipped; a string
-// ends at a line break at the latest (JSON allows none in it), so a stray quote in prose upsets
-// its own line only.
+// Scans `text` once, in linear time. Strings and escapes inside braces are skipped; a string ends
+// at a line break at the latest (JSON allows none in it), so that a stray quote in prose affects
+// only its own line.
 JsonSpans FindJsonSpans(absl::string_view text);
 
-// How deep braces and brackets nest in a text that is taken for JSON.
+// Returns the nesting depth of braces and brackets in a text that is read as JSON.
 int JsonDepth(absl::string_view text);
 
 }  // namespace ksearch

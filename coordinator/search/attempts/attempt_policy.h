@@ -39,15 +39,16 @@ class AttemptPolicy {
 
   virtual ~AttemptPolicy() = default;
 
-  // Whether its prompts show measurements; if not, profiles are not worth their time.
+  // Returns true if its prompts show measurements; if not, profiles are not worth their time.
   virtual bool shows_results() const = 0;
-  // Whether the features of programs have a sketch.
+  // Returns true if the features of programs have a sketch.
   virtual bool sketches() const { return false; }
-  // Whether programs are embedded before ObjectionTo is asked; if so, the strategy has the role
-  // "embedding".
+  // Returns true if programs are embedded before ObjectionTo is asked; if so, the strategy has the
+  // role "embedding".
   virtual bool embeds() const { return false; }
 
-  // False: the next attempt must wait until an attempt, or a question in words, has ended.
+  // Returns false if the next attempt must wait until an attempt, or a question in words, has
+  // ended.
   virtual bool MayBegin(const State& /*state*/) const { return true; }
   // `state` includes every attempt that has ended and all attempts in progress.
   virtual v1::AttemptPlan Plan(State* state, Rng& rng) const = 0;

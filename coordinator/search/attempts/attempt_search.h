@@ -74,7 +74,7 @@ class AttemptSearch : public SearchStrategy {
   absl::StatusOr<v1::Sources> SourcesOf(const v1::AttemptState& attempt) const;
   // Invalidates attempts.
   void FoldEmbedding(const ModelAnswer& answer, v1::AttemptState* attempt, StepOutput* out);
-  // False if it is not the answer to a call that embeds a given program.
+  // Returns false if it is not the answer to a call that embeds a given program.
   bool FoldGivenEmbedding(const ModelAnswer& answer, StepOutput* out);
   // Requests embeddings of the given programs; true: none is outstanding.
   bool EmbedGiven(StepOutput* out);
@@ -93,7 +93,7 @@ class AttemptSearch : public SearchStrategy {
   // Requests everything that is wanted and not yet in progress.
   void Advance(StepOutput* out);
   void Serve(v1::AttemptState* attempt, StepOutput* out);
-  // True if the attempt may have ended.
+  // Returns true if the attempt may have ended.
   bool ServeScreen(v1::AttemptState* attempt, StepOutput* out);
   v1::AttemptPlan Plan();
   void BeginAttempt();

@@ -37,20 +37,21 @@ class TreePolicy {
   virtual std::string Refused(const std::string& reply) const = 0;
   // What a reply says about its program, to be kept with the cycle; empty: nothing.
   virtual std::string PlanIn(const std::string& reply) const = 0;
-  // Whether to ask again after a call for new intents failed. `idle`: there is nothing else to do.
+  // Returns true if the search asks again after a call for new intents failed. `idle`: there is
+  // nothing else to do.
   virtual bool AsksAgainForIntents(bool idle) const = 0;
 
   // ---- the beginning
   virtual void CompleteFirstTree(const v1::Task& task, v1::WorldModel* model) const = 0;
-  // Whether given programs other than the root's become nodes.
+  // Returns true if given programs other than the root's become nodes.
   virtual bool TakesAllGiven() const = 0;
 
   // ---- cycles Whether new intents were already requested for this state of the search, so that
   // the next cycle chooses among the existing ones.
   virtual bool HasAskedForIntents(const v1::SearchState& state) const = 0;
-  // Whether no cycle begins while a request for new intents is in progress.
+  // Returns true if no cycle begins while a request for new intents is in progress.
   virtual bool WaitsForIntents() const = 0;
-  // Whether a program that was screened before is screened again.
+  // Returns true if a program that was screened before is screened again.
   virtual bool RepeatsEvaluations() const = 0;
   // Called when a program has been screened.
   virtual void NoteProgram(const v1::ScreenedProgram& program, v1::SearchState* state) const = 0;
@@ -63,7 +64,7 @@ class TreePolicy {
   // Called when the cycle is over and nothing passed. Returns text to add to the event.
   virtual std::string NoteTooHard(const SearchSettings& settings, const v1::CycleState& cycle,
                                   v1::SearchState* state) const = 0;
-  // Whether the tree is revised after a cycle even if no round is left.
+  // Returns true if the tree is revised after a cycle even if no round is left.
   virtual bool RevisesAtTheEnd() const = 0;
 };
 

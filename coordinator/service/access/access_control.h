@@ -20,81 +20,81 @@
 
 namespace ksearch {
 
-// Decides who may call which RPC, by the tokens of a file that is read again when it changes. Knows
-// nothing of gRPC. Thread-safe; checks take microseconds and never touch the file.
+// Decides who may call which RPC, by the tokens of a file that is reloaded when it changes.
+// Independent of gRPC. Thread-safe; checks take microseconds and never read the file.
 class AccessControl {
  public:
   struct Options {
     std::string token_file;
-    // How often the file and the expiry of tokens are looked at.
+    // How often the file and the expiry of tokens are checked.
     absl::Duration reload_every = absl::Milliseconds(500);
   };
   struct Caller {
-    std::string token_id;  // of one that joined: its join token's
+    std::string token_id;  // for a joined worker, the id of its join token
     v1::Role role = v1::ROLE_UNSPECIFIED;
     std::string name;
-    std::string pool;                    // the token is good for; empty: any
-    std::optional<JoinedWorker> joined;  // by whose certificate it came
+    std::string pool;                    // the pool that the token is restricted to; empty: any
+    std::optional<JoinedWorker> joined;  // from the caller's certificate, if it has one
   };
-  // Called with a token_id when that token stops being good: revoked, expired or removed. (Workers
-  // outlive the end of the join token that they came with, but not that it is revoked or removed.)
-  // On a thread of its own; may block. Set before the first call is checked.
+  // Called with the id of a token that is no longer valid: revoked, expired or removed. (A worker
+  // may stay after its join token expires, but not if the token is revoked or removed.) Runs on its
+  // own thread and may block. Set before the first call is checked.
   using Ended = std::function<void(const std::string& token_id)>;
-  // Called likewise with the id of a worker that was revoked.
+  // Called likewise with the id of a worker that has been revoked.
   using WorkerEnded = std::function<void(const std::string& worker_id)>;
 
-  // `clock` outlives it. Errors of ReadTokenFile.
+  // `clock` must outlive the object. Errors as of ReadTokenFile.
   static absl::StatusOr<std::unique_ptr<AccessControl>> Create(Options options,
                                                                const Clock* clock = &Clock::Real());
   ~AccessControl();
   AccessControl(const AccessControl&) = delete;
   AccessControl& operator=(const AccessControl&) = delete;
 
-  // Returns when the earlier listener is no longer being called.
+  // Returns once no call of the previous listener is in progress.
   void SetEndedListener(Ended listener, WorkerEnded worker_listener = nullptr);
 
-  // `authorization`: the header's value, "Bearer <token>". UNAUTHENTICATED says why it is not good;
-  // to strangers always the same.
+  // `authorization`: the value of the header, "Bearer <token>". UNAUTHENTICATED says why the token
+  // is refused; a caller without a known token always gets the same message.
   absl::StatusOr<Caller> Authenticate(absl::string_view authorization) const;
-  // UNAUTHENTICATED as above, or PERMISSION_DENIED: the role is not the one `path`,
-  // "/ksearch.v1.SearchService/GetRun", needs, or no such RPC is known.
+  // UNAUTHENTICATED as above; PERMISSION_DENIED: `path`, for example
+  // "/ksearch.v1.SearchService/GetRun", needs another role, or there is no such RPC.
   absl::StatusOr<Caller> Authorize(absl::string_view authorization, absl::string_view path) const;
-  // The same for who showed, in the place of a token, a certificate that this coordinator signed:
-  // it has the role of a worker, and may call Join again.
+  // The same for a caller that presented a certificate signed by this coordinator instead of a
+  // token: it has the role of a worker and may call Join again.
   absl::StatusOr<Caller> AuthenticateJoined(const JoinedWorker& worker) const;
   absl::StatusOr<Caller> AuthorizeJoined(const JoinedWorker& worker, absl::string_view path) const;
-  // PERMISSION_DENIED: the worker is revoked.
+  // PERMISSION_DENIED: the worker has been revoked.
   absl::Status CheckWorker(const std::string& worker_id) const;
-  // Whether a token that was good still is. UNAUTHENTICATED.
+  // Checks that a token that was accepted earlier is still valid. UNAUTHENTICATED otherwise.
   absl::Status CheckStillGood(const std::string& token_id) const;
-  // What an RPC needs; ROLE_UNSPECIFIED: nobody may call it.
+  // The role that an RPC needs; ROLE_UNSPECIFIED: nobody may call it.
   v1::Role RoleNeeded(absl::string_view path) const;
 
-  // Reads the file now if it has changed. A file that cannot be read, or is gone, leaves the tokens
-  // as they were and is said in the log.
+  // Reads the file if it has changed. If it is missing or cannot be read, the tokens stay as they
+  // were and an error is logged.
   void Reload();
 
  private:
   AccessControl(Options options, const Clock* clock);
   void ReloadLoop();
   absl::Status CheckRecord(const v1::AccessToken& record) const;
-  // For a join token: whether workers that joined with it may stay. For any other token: whether it
-  // is valid.
+  // Returns true if workers that joined with this join token may stay, or, for any other token, if
+  // it is valid.
   bool KeepsSessions(const v1::AccessToken& record) const;
 
   const Options options_;
   const Clock* const clock_;
   std::map<std::string, v1::Role, std::less<>> needs_;  // by path; constant after construction
 
-  Mutex listener_mu_;  // held while the listener is called; never with mu_
+  Mutex listener_mu_;  // held while the listener is called; never together with mu_
   Ended listener_ ABSL_GUARDED_BY(listener_mu_);
   WorkerEnded worker_listener_ ABSL_GUARDED_BY(listener_mu_);
   mutable Mutex mu_;
   CondVar changed_;
   std::map<std::string, v1::AccessToken> tokens_ ABSL_GUARDED_BY(mu_);
-  std::set<std::string> good_ ABSL_GUARDED_BY(mu_);  // ids, at the latest reload
+  std::set<std::string> good_ ABSL_GUARDED_BY(mu_);  // ids of the tokens valid at the latest reload
   std::map<std::string, absl::Time> revoked_workers_ ABSL_GUARDED_BY(mu_);
-  std::string version_ ABSL_GUARDED_BY(mu_);  // of the file: changes with its content
+  std::string version_ ABSL_GUARDED_BY(mu_);  // of the file; changes with its content
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
   std::thread reloader_;
 };

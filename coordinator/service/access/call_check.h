@@ -16,16 +16,15 @@
 
 namespace ksearch {
 
-// Asked by gRPC about every call before its handler sees it, so that no handler can forget to ask.
+// Called by gRPC for every call before its handler, so that no handler can skip the check.
 // Thread-safe.
 class CallCheck final : public grpc::AuthMetadataProcessor {
  public:
-  // `access` outlives the server; null: no tokens are in use, and everything may be called but
-  // reflection. With `worker_certificates` a worker's calls need a certificate with a worker's name
-  // too. With `reflection` every token may ask which services there are. Whether the server is up
-  // (HealthCheckPath) may be asked by anybody.
-  // `refused` is called for each refused call of a worker: the name that it gives itself
-  // ("": none) and why. Must not block; may be null.
+  // `access` must outlive the server; null: no tokens are in use, and everything but reflection may
+  // be called. With `worker_certificates`, a worker's calls also need a certificate with a worker's
+  // name. With `reflection`, every token may list the services. Anybody may ask for the server's
+  // health (HealthCheckPath). `refused` is called for each refused call of a worker with the name
+  // that it claims ("": none) and the reason; it must not block and may be null.
   using Refused = std::function<void(const std::string& worker_name, const absl::Status& why)>;
   CallCheck(const AccessControl* access, bool worker_certificates, bool reflection,
             Refused refused = nullptr)
@@ -34,7 +33,7 @@ class CallCheck final : public grpc::AuthMetadataProcessor {
         reflection_(reflection),
         refused_(std::move(refused)) {}
 
-  // Takes microseconds: it needs no thread of its own.
+  // Checks take microseconds and need no thread of their own.
   bool IsBlocking() const override { return false; }
   grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context,
                        OutputMetadata* consumed, OutputMetadata* response) override;
@@ -49,21 +48,21 @@ class CallCheck final : public grpc::AuthMetadataProcessor {
   const Refused refused_;
 
   Mutex mu_;
-  absl::Time last_log_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();  // steady
+  absl::Time last_log_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();  // monotonic clock
   int64_t unlogged_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-// The method of gRPC's health checking that answers once.
+// The unary method of gRPC's health checking.
 inline constexpr absl::string_view kHealthCheckPath = "/grpc.health.v1.Health/Check";
 
-// Who makes a call that CallCheck let through. UNAUTHENTICATED if the token, or the certificate
-// used in its place, has ended meanwhile.
+// Returns the caller of a call that CallCheck admitted. UNAUTHENTICATED if the token, or the
+// certificate used instead, has expired or been revoked since.
 absl::StatusOr<AccessControl::Caller> CallerOf(const AccessControl& access,
                                                const grpc::ServerContextBase& context);
 
-// The worker's name in the certificate that the peer showed; "" if none.
+// Returns the worker's name from the peer's certificate, "" if there is none.
 std::string CertifiedWorkerName(const grpc::AuthContext& context);
-// What the certificate says that the peer got by joining, if it showed one.
+// Returns the identity in a certificate that the peer got by joining, if it presented one.
 std::optional<JoinedWorker> JoinedPeer(const grpc::AuthContext& context);
 
 }  // namespace ksearch

@@ -19,40 +19,41 @@
 
 namespace ksearch {
 
-// Accepts TCP connections and hands them on, up to a limit, so that strangers cannot exhaust the
-// descriptors of the process (after which gRPC 1.51 would never listen again). When full, a
-// new connection replaces an unauthenticated one: the oldest from the address that has most of
-// them. Authenticated connections are never dropped; if all are, the new one is refused.
-// Thread-safe.
+// Accepts TCP connections and hands them over, up to a limit, so that unauthenticated peers cannot
+// exhaust the descriptors of the process (after which gRPC 1.51 would never accept again). At the
+// limit, a new connection replaces an unauthenticated one: the oldest from the address that has the
+// most. Authenticated connections are never dropped; if all are authenticated, the new one is
+// refused. Thread-safe.
 class ConnectionDoor {
  public:
   struct Options {
-    std::string host;  // name or address, IPv6 without brackets
-    int port = 0;      // 0: a free one
+    std::string host;  // name or address; IPv6 without brackets
+    int port = 0;      // 0: picks a free one
     int max_connections = 1024;
   };
-  // Takes over `fd`: connected, non-blocking, close-on-exec. On the door's thread.
+  // Takes over `fd`, which is connected, non-blocking and close-on-exec. Called on the door's
+  // thread.
   using Welcome = std::function<void(int listener_fd, UniqueFd fd)>;
 
-  // Binds and listens; nobody is let in before Open. ALREADY_EXISTS: the port is taken.
+  // Binds and listens; no connection is accepted before Open. ALREADY_EXISTS: the port is in use.
   static absl::StatusOr<std::unique_ptr<ConnectionDoor>> Listen(Options options);
-  // Connections handed on stay.
+  // Connections that were handed over stay open.
   ~ConnectionDoor();
   ConnectionDoor(const ConnectionDoor&) = delete;
   ConnectionDoor& operator=(const ConnectionDoor&) = delete;
 
-  // Call once.
+  // Must be called once.
   void Open(Welcome welcome);
   // Stops accepting connections. Idempotent.
   void Close();
-  // Marks a peer as known once a call of it was let in. `peer` as gRPC writes it:
+  // Marks a peer as authenticated once one of its calls was admitted. `peer` is in gRPC's form:
   // "ipv4:127.0.0.1:2345", "ipv6:%5B::1%5D:2345".
   void MakeKnown(absl::string_view peer);
   int port() const { return port_; }
 
  private:
-  // A connection handed on. Its descriptor may have been closed since, and its number used again:
-  // the inode tells.
+  // A connection that was handed over. Its descriptor may have been closed since and the number
+  // reused; the inode tells them apart.
   struct Guest {
     int fd;
     ino_t inode;
@@ -65,7 +66,7 @@ class ConnectionDoor {
                  UniqueFd wake_write);
   void Loop();
   void Admit(int listener_fd, UniqueFd fd);
-  // Whether there is room for one more, making it if need be.
+  // Makes room for one more connection if necessary. Returns false if there is none.
   bool MakeRoom(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DropClosedConnections() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void LogCrowd(absl::Time now);
@@ -79,10 +80,11 @@ class ConnectionDoor {
   Mutex mu_;
   absl::flat_hash_map<std::string, Guest> guests_ ABSL_GUARDED_BY(mu_);  // by "address:port"
 
-  // Used by thread_ alone.
+  // Used only by thread_.
   int64_t next_number_ = 0;
-  absl::Time last_look_ = absl::InfinitePast();  // steady; at who left
-  int64_t turned_away_ = 0;                      // since the last line in the log
+  // monotonic clock: when closed connections were last looked for
+  absl::Time last_look_ = absl::InfinitePast();
+  int64_t turned_away_ = 0;  // since the last log line
   int64_t made_room_ = 0;
   absl::Time last_log_ = absl::InfinitePast();
   std::thread thread_;

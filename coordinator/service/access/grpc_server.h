@@ -17,24 +17,24 @@
 
 namespace ksearch {
 
-// The coordinator's door to the network: address, TLS, access checks, connection limit.
+// The coordinator's network endpoint: address, TLS, access checks, connection limit.
 class GrpcServer {
  public:
-  // Listens at once. `access` may be null: then every client that can connect may call anything;
-  // with an address that is not local that is refused, as is one without TLS: FAILED_PRECONDITION
-  // says what to do. ALREADY_EXISTS: the address is taken. INVALID_ARGUMENT: certificate or key,
-  // naming the file. Services and `access` outlive it. `authority` may be null: nobody can join.
-  // `refused` as of CallCheck.
+  // Starts to listen. If `access` is null, every client that can connect may call anything;
+  // FAILED_PRECONDITION refuses that for an address that is not local, and likewise an address that
+  // is not local without TLS, and says what to do. ALREADY_EXISTS: the address is in use.
+  // INVALID_ARGUMENT: faulty certificate or key; names the file. The services and `access` must
+  // outlive the server. If `authority` is null, no worker can join. `refused` is as in CallCheck.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(
       const v1::CoordinatorConfig& config, const AccessControl* access,
       const std::vector<grpc::Service*>& services, const WorkerAuthority* authority = nullptr,
       CallCheck::Refused refused = nullptr);
-  // As Shutdown(0).
+  // Calls Shutdown(0).
   ~GrpcServer();
 
-  // Where it listens, with the port that was picked.
+  // The address that the server listens on, with the actual port.
   const std::string& address() const { return address_; }
-  // Waits `patience` for calls under way, then cancels them. Idempotent.
+  // Waits up to `patience` for calls in progress, then cancels them. Idempotent.
   void Shutdown(absl::Duration patience);
 
  private:
@@ -42,17 +42,17 @@ class GrpcServer {
 
   std::string address_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
-  std::unique_ptr<ConnectionDoor> door_;  // outlives server_, which tells it of calls
+  std::unique_ptr<ConnectionDoor> door_;  // outlives server_, which reports calls to it
   std::unique_ptr<grpc::Server> server_;
 };
 
-// The access control of a config: null if its token file is not there and none is named, so that a
-// coordinator on loopback needs none. Errors of AccessControl::Create, and FAILED_PRECONDITION as
-// Start, so that nothing is touched before.
+// Makes the access control of a config. Returns null if the config names no token file and the
+// default one does not exist, so that a coordinator on loopback needs none. Errors as of
+// AccessControl::Create, and FAILED_PRECONDITION as of Start, before anything is changed.
 absl::StatusOr<std::unique_ptr<AccessControl>> MakeAccessControl(
     const v1::CoordinatorConfig& config);
-// The authority for workers that join: null without TLS or tokens, and where workers have
-// certificates of another authority (tls.client_ca_file). Errors of WorkerAuthority::Create.
+// Makes the authority for workers that join. Returns null without TLS or tokens, or if workers have
+// certificates of another authority (tls.client_ca_file). Errors as of WorkerAuthority::Create.
 absl::StatusOr<std::unique_ptr<WorkerAuthority>> MakeWorkerAuthority(
     const v1::CoordinatorConfig& config, const AccessControl* access);
 

@@ -14,23 +14,23 @@
 
 namespace ksearch {
 
-// Signs the short-lived certificates of workers that join, with an authority of the coordinator's
-// own that is good for nothing else: <state_dir>/worker_ca.pem and .key (mode 0600). Nothing is
-// kept of what was signed: a certificate says for whom it is, and revocations stand in the token
-// file. Thread-safe.
+// Signs short-lived certificates for workers that join, with the coordinator's own authority, which
+// is used for nothing else: <state_dir>/worker_ca.pem and .key (mode 0600). Does not record what it
+// signed: a certificate contains the worker's name, and revocations are in the token file.
+// Thread-safe.
 class WorkerAuthority {
  public:
-  // Reads the authority, or makes it. `clock` outlives it. INVALID_ARGUMENT: the files do not
-  // belong together, or have ended.
+  // Reads or creates the authority. `clock` must outlive it. INVALID_ARGUMENT: the files do not
+  // belong together, or the certificate has expired.
   static absl::StatusOr<std::unique_ptr<WorkerAuthority>> Create(
       const std::string& state_dir, absl::Duration certificate_life,
       const Clock* clock = &Clock::Real());
 
-  // `caller` may call Join. Errors as WorkerService.Join.
+  // Errors as of WorkerService.Join. The caller must have checked that `caller` may call Join.
   absl::StatusOr<v1::JoinReply> Join(const v1::JoinRequest& request,
                                      const AccessControl::Caller& caller,
                                      const AccessControl& access) const;
-  // The file with its certificate.
+  // The file with the authority's certificate.
   const std::string& certificate_file() const { return certificate_file_; }
 
  private:
@@ -47,7 +47,7 @@ class WorkerAuthority {
   const Clock* const clock_;
 };
 
-// PERMISSION_DENIED: the token is for workers of another pool.
+// PERMISSION_DENIED: the token is restricted to another pool.
 absl::Status CheckPool(const std::string& token_id, const std::string& pool_of_token,
                        const std::string& pool_of_worker);
 

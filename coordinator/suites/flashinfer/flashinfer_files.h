@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// Files below a folder of a data set that end in `extension` (".json"), in the order of their
-// paths; at most 20000. Empty if there is no such folder.
+// Returns the files below a folder of a data set that end in `extension` (".json"), ordered by
+// path; at most 20000. Empty if the folder does not exist.
 std::vector<std::string> FilesBelow(const std::string& folder, const std::string& extension);
 
 struct FoundSolution {
@@ -24,7 +24,8 @@ struct FoundSolution {
 // read is listed if its folder has the definition's name; a second file of one name is an error.
 std::vector<FoundSolution> FindSolutions(const std::string& root, const std::string& definition);
 
-// The recorded evaluations of `definition`: from the files below `root`/traces that bear its name.
+// Returns the recorded evaluations of `definition` from the files below `root`/traces that have its
+// name.
 std::vector<FlashInferTrace> FindTraces(const std::string& root, const std::string& definition);
 
 }  // namespace ksearch

@@ -11,17 +11,17 @@
 
 namespace ksearch {
 
-// Largest solution read, with its sources.
+// The largest solution that is read, including its sources.
 inline constexpr int64_t kMaxSolutionBytes = 4 << 20;
 
-// A solution of FlashInfer-Bench as its file says: a published program for one definition.
+// A solution of FlashInfer-Bench as its file describes it: a published program for one definition.
 struct FlashInferSolution {
   std::string name;
   std::string definition;
   std::string author;
   std::string description;
   std::string language;    // "python", "triton", "cpp", "cuda" or "tilelang"
-  std::string binding;     // "tvm-ffi" or "torch"; empty: the file does not say
+  std::string binding;     // "tvm-ffi" or "torch"; empty if the file does not say
   std::string entry_file;  // one of `sources`
   std::string entry_symbol;
   std::vector<std::string> target_hardware;

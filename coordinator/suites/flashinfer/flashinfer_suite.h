@@ -10,7 +10,8 @@
 
 namespace ksearch {
 
-// Most bytes of recorded tensors that are sent with their task. Larger tensors are sent as blobs.
+// Recorded tensors up to this total size are sent with their task. Larger tensors are sent as
+// blobs.
 inline constexpr int64_t kMaxRecordedBytes = 8 << 20;
 inline constexpr int64_t kMaxInlineTensorBytes = 1 << 20;
 // The largest tensor that is sent as a blob.

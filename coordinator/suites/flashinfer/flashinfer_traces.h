@@ -9,17 +9,17 @@
 
 namespace ksearch {
 
-// Largest file of traces read: lines carry the logs of what failed.
+// The largest file of traces that is read; lines contain logs of failures.
 inline constexpr int64_t kMaxTracesBytes = 64 << 20;
 
-// One evaluation that a data set of FlashInfer-Bench has on record.
+// One recorded evaluation of a data set of FlashInfer-Bench.
 struct FlashInferTrace {
   std::string solution;
   std::string workload_uuid;
   std::string hardware;             // as torch names it, e.g. "NVIDIA H200"
   std::string status;               // "PASSED", ...
-  double latency_ms = 0;            // of PASSED
-  double reference_latency_ms = 0;  // of PASSED
+  double latency_ms = 0;            // only if PASSED
+  double reference_latency_ms = 0;  // only if PASSED
 };
 
 // The evaluations of `definition` in a file of traces. Skips broken lines, and lines that are not

@@ -7,17 +7,17 @@
 
 namespace ksearch {
 
-// What the first `def` of a function says of its parameters.
+// The parameters that the first `def` of a function declares.
 struct PythonParameters {
   int count = 0;
-  // Each is given by a name alone, with or without its type: none has a default or begins with '*',
-  // nor is there a '/' or '*' between them.
+  // Every parameter is a plain name, with or without a type: none has a default or begins with '*',
+  // and there is no '/' or '*' between them.
   bool plain = true;
 };
 
-// The parameters of the function `name` at the top level of a file in Python; nullopt if no line
-// defines it there, or the parameters have no end. Comments and strings among the parameters are no
-// parameters.
+// Returns the parameters of the function `name` at the top level of a Python file. nullopt if no
+// line defines it there, or if the list of parameters is not closed. Comments and strings within
+// the list are ignored.
 std::optional<PythonParameters> ParametersOf(absl::string_view text, absl::string_view name);
 
 }  // namespace ksearch

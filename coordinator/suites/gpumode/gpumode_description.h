@@ -15,9 +15,11 @@ namespace ksearch {
 
 // A tensor within `data` or the result.
 struct GpuModeTensor {
-  std::string name;  // IsIdentifier; the result's name if it is the place of a result
+  // IsIdentifier; the result's name if this tensor is the destination of a result
+  std::string name;
   v1::DType dtype = v1::DTYPE_UNSPECIFIED;
-  int64_t output = -1;  // of `data`: the result whose place it is; -1: it is an input
+  // in `data`: index of the result that it is the destination of; -1 for an input
+  int64_t output = -1;
 };
 
 struct GpuModeNumber {
@@ -25,7 +27,7 @@ struct GpuModeNumber {
   v1::DType dtype = v1::DTYPE_UNSPECIFIED;
 };
 
-// What a worker found a problem to be (python/describe_problem.py).
+// A worker's description of a problem (python/describe_problem.py).
 struct GpuModeDescription {
   std::vector<GpuModeTensor> data;
   std::vector<GpuModeNumber> numbers;
@@ -37,32 +39,33 @@ struct GpuModeDescription {
   // The check accepts infinity and NaN where the reference has the same.
   bool same_non_finite = false;
   struct Case {
-    std::vector<std::vector<int64_t>> data_shapes;  // one for each of `data`
-    std::vector<v1::ScalarRecipe> numbers;          // one for each of `numbers`
+    std::vector<std::vector<int64_t>> data_shapes;  // one per element of `data`
+    std::vector<v1::ScalarRecipe> numbers;          // one per element of `numbers`
     std::vector<std::vector<int64_t>> output_shapes;
     bool repeats = false;  // the tensors are the same for every seed
   };
-  std::vector<Case> cases;  // one for each of the problem's
-  // "inputs", "numbers", "outputs", "data" and "result" as they came, for python/problem_entry.py.
+  std::vector<Case> cases;  // one per case of the problem
+  // "inputs", "numbers", "outputs", "data" and "result" as received, for python/problem_entry.py.
   LocatedJson spec;
 };
 
-// Reads what the script printed. Foreign code took part in it, so every value's type and range are
-// checked. INVALID_ARGUMENT "<name>: <what>": the script's "error", or what is wrong with the text.
+// Parses the script's output. Untrusted code contributed to it, so the type and range of every
+// value are checked. INVALID_ARGUMENT "<name>: <what>": the script's "error", or what is wrong with
+// the text.
 absl::StatusOr<GpuModeDescription> ParseGpuModeDescription(absl::string_view json,
                                                            absl::string_view name, size_t cases);
 
-// The same of the problem's cases as upstream's evaluator reads them (upstream_arguments.h); only
-// problems for which that makes a difference have it.
+// The same for the problem's cases as upstream's evaluator reads them (upstream_arguments.h), which
+// only problems have for which that makes a difference.
 absl::StatusOr<GpuModeDescription> ParseUpstreamsDescription(absl::string_view json,
                                                              absl::string_view name, size_t cases);
 
-// Takes the cases out of both whose tensors are the same for every seed, since a program could
-// remember their answers, and adds why to problem->left_out.
+// Removes from both the cases whose tensors are the same for every seed, because a program could
+// remember their answers, and appends the reason to problem->left_out.
 void LeaveOutRepeating(GpuModeDescription* description, GpuModeProblem* problem);
 
-// A definition and one workload for each case. Extents that differ from case to case are axes,
-// named after the argument of generate_input that they equal; the axis case_number tells a
+// Fills in a definition, and one workload per case. Extents that differ between cases become axes,
+// named after the argument of generate_input that they equal; the axis case_number identifies a
 // workload's arguments. Tests are held out if there are benchmarks.
 void FreezeGpuMode(const GpuModeDescription& description, const std::vector<GpuModeCase>& cases,
                    v1::Task* task);

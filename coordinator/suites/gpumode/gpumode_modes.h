@@ -18,8 +18,8 @@ namespace ksearch {
 absl::Status SetGpuModeMode(const GpuModeProblem& problem, const std::string& mode,
                             v1::EvaluateRequest* request);
 
-// The score by which a leaderboard would rank a result. Absent unless the mode leaderboard timed
-// every benchmark that counts.
+// Returns the score by which a leaderboard would rank a result. Absent unless the result is of mode
+// leaderboard and every benchmark that counts was timed.
 std::optional<v1::SuiteScore> LeaderboardScore(const GpuModeProblem& problem,
                                                const v1::JobResult& result);
 

@@ -9,12 +9,12 @@
 
 namespace ksearch {
 
-// A program of the task gpumode/`leaderboard` as one file submission.py with custom_kernel(data),
-// beginning with the directive that upstream's command line reads. `description`: what a worker
-// said of the problem. A submission is handed back as it is; a program in Python is followed by
-// code that unpacks `data`; the file contains the text of one in CUDA or C++, built by
-// torch.utils.cpp_extension when it is imported. INVALID_ARGUMENT: a program of several files, or
-// one that needs an extent which no tensor of `data` shows.
+// Returns a program of the task gpumode/`leaderboard` as a single file submission.py with
+// custom_kernel(data), which begins with the directive that upstream's command line reads.
+// `description`: the worker's description of the problem. A submission is returned unchanged; a
+// Python program is followed by code that unpacks `data`; the text of a CUDA or C++ program is
+// embedded in the file, and torch.utils.cpp_extension builds it on import. INVALID_ARGUMENT: the
+// program has several files, or needs an extent that no tensor of `data` shows.
 absl::StatusOr<std::string> GpuModeSubmission(absl::string_view leaderboard,
                                               absl::string_view description,
                                               const v1::Sources& program);

@@ -10,11 +10,12 @@
 
 namespace ksearch {
 
-// A checkout of GPU MODE's reference-kernels, its folder problems/, or the folder of one problem
-// (docs/suites/gpumode.md): each folder with a task.yml is a task, named as its set's .yaml says or
-// else as the folder. A task is there once a worker has described the problem; until then it is
-// listed with an error that says so. Files are read again at each call. `descriptions` is borrowed.
-// NOT_FOUND or INVALID_ARGUMENT "path: ..." if there is no problem.
+// A suite of a checkout of GPU MODE's reference-kernels, of its folder problems/, or of the folder
+// of one problem (docs/suites/gpumode.md): each folder with a task.yml is a task, named as its
+// set's .yaml says, or otherwise after the folder. A task can be used once a worker has described
+// the problem; until then it is listed with an error that says so. Files are read again at each
+// call. `descriptions` is borrowed. NOT_FOUND or INVALID_ARGUMENT "path: ..." if there is no
+// problem.
 absl::StatusOr<std::unique_ptr<TaskSuite>> MakeGpuModeSuite(const v1::SuiteConfig& config,
                                                             const Descriptions* descriptions);
 

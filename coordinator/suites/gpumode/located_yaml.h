@@ -7,16 +7,16 @@
 
 namespace ksearch {
 
-// Longest text accepted, and most values in it.
+// The longest text that is accepted, and the maximum number of values in it.
 inline constexpr int64_t kMaxYamlBytes = 256 << 10;
 inline constexpr int kMaxYamlValues = 20000;
 
-// Parses a file with one YAML document into the values of JSON, with the lines they stand on. Plain
-// words mean what YAML 1.1 says, as in PyYAML: null, truth values (yes, no, on, off too), decimal
-// and hexadecimal integers, decimal fractions; all else is text. INVALID_ARGUMENT
-// "<file>:<line>: <what>" on bad syntax, on what JSON has no value for (anchors, aliases, tags,
-// keys that are no text, several documents, numbers that are not finite), on a key that occurs
-// twice, and beyond the limits above or kMaxJsonDepth.
+// Parses a file with one YAML document into JSON values with their line numbers. Plain words have
+// the meaning of YAML 1.1, as in PyYAML: null, Booleans (also yes, no, on, off), decimal and
+// hexadecimal integers, decimal fractions; everything else is text. INVALID_ARGUMENT
+// "<file>:<line>: <what>" for bad syntax, for anything that JSON cannot represent (anchors,
+// aliases, tags, keys that are not text, several documents, numbers that are not finite), for a
+// repeated key, and beyond the limits above or kMaxJsonDepth.
 absl::StatusOr<LocatedJson> ParseLocatedYaml(absl::string_view text, absl::string_view file);
 
 }  // namespace ksearch

@@ -57,7 +57,7 @@ class VerifierDevice {
 
   // Copies within the device, after everything launched so far.
   void CopyWithin(CUdeviceptr to, CUdeviceptr from, int64_t bytes);
-  // Whether two places hold the same bytes. False once the device has failed.
+  // Returns true if two places hold the same bytes. False once the device has failed.
   bool IsSame(CUdeviceptr one, CUdeviceptr other, int64_t bytes);
 
   // `count` findings, all kNothing, for a kernel to lower.

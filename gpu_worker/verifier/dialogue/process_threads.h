@@ -33,9 +33,9 @@ class ProcessThreads {
  public:
   explicit ProcessThreads(pid_t pid);
 
-  // Whether every thread is stopped or has ended. True for a process that has ended.
+  // Returns true if every thread is stopped or has ended. True for a process that has ended.
   bool AllStopped() const;
-  // Whether its main thread is exiting or has ended.
+  // Returns true if its main thread is exiting or has ended.
   bool Exiting() const;
   // The sum over all threads, including those that have ended; absent if the kernel does not report
   // it. For a running thread, the kernel counts only up to the last tick.

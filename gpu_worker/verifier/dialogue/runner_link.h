@@ -56,7 +56,8 @@ class RunnerLink {
   absl::Status AwaitReady();
   // After its READY: lets it continue, and waits for its HELLO.
   absl::Status Begin();
-  // Whether it has closed the connection. A runner that was launched but not begun has then ended.
+  // Returns true if it has closed the connection. A runner that was launched but not begun has then
+  // ended.
   bool HungUp() const;
   // The folder of Launch; also the warm stage's, which outlives the runner.
   const std::shared_ptr<ProgramSlot>& folder() const { return folder_; }
@@ -71,7 +72,7 @@ class RunnerLink {
   Ending Load(const ProgramImage& program, absl::Time deadline, absl::string_view entry = "");
   // From the first Map on, the candidate's output is discarded, because it may reveal inputs.
   Ending Map(const std::vector<MapPacket>& packets, absl::Time deadline);
-  // Whether the program returns its outputs, as the runner reported at the last Map.
+  // Returns true if the program returns its outputs, as the runner reported at the last Map.
   bool returns_outputs() const { return returns_outputs_; }
 
   struct BatchReply {
@@ -113,9 +114,10 @@ class RunnerLink {
   // sandbox allows and no control group enforces that.
   Ending AwaitStop();
 
-  // Whether the runner reported, before it loaded anything, that its tight filter is in force.
+  // Returns true if the runner reported, before it loaded anything, that its tight filter is in
+  // force.
   bool tight_filter() const { return tight_filter_; }
-  // Whether that filter is an allow-list.
+  // Returns true if that filter is an allow-list.
   bool allow_list() const { return allow_list_; }
 
   // May be called from any thread. A caller that is waiting for the runner's reply then sees the
@@ -153,7 +155,8 @@ class RunnerLink {
   absl::Duration OtherThreadsTime() const;
   // Whether the kernel reports that the runner has ended, reaped or not.
   bool RunnerEnded() const;
-  // Whether it holds more than this many bytes of memory besides the buffers, if that is counted.
+  // Returns true if it holds more than this many bytes of memory besides the buffers, if that is
+  // counted.
   bool HoldsMoreThan(int64_t bytes) const;
   Ending Fail(Ending ending);
   void Pause();

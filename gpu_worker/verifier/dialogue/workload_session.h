@@ -212,7 +212,7 @@ class WorkloadSession {
   void Deliver(const std::vector<Call>& calls, uint64_t salt, absl::Time deadline, LateCall* late);
   Ending Judge(const std::vector<Call>& calls, const std::vector<CallFindings>& findings, Mode mode,
                const OracleEntries& oracles);
-  // Whether the next call is a trial for the rule of the task's suite.
+  // Returns true if the next call is a trial for the rule of the task's suite.
   bool IsTrial(Mode mode) const;
   std::optional<Suspect> MakeSuspect(const Call& call) const;
   void Sample(const std::vector<Call>& calls);
@@ -222,7 +222,7 @@ class WorkloadSession {
   SuiteCalls RunPrepared(const v1::BatchRequest& request, const Limits& limits);
   // Sets that no call of `calls` uses: as many as Decoys says, or fewer if there are not enough.
   std::vector<Call> PickDecoys(const std::vector<Call>& calls);
-  // Whether the outputs are those of an earlier call with other inputs.
+  // Returns true if the outputs are those of an earlier call with other inputs.
   bool IsRepeated(const Call& call, uint64_t fingerprint, Mode mode);
 
   RunnerLink& link_;

@@ -37,8 +37,8 @@ absl::StatusOr<MemoryCheck> CheckMemory(Bench& bench, const Instrument& sanitize
 // What a finding means for the candidate: PASSED for a warning.
 Ending Judge(const v1::SanitizerFinding& finding);
 
-// Whether the tool's report alone is not enough. racecheck and synccheck do not understand every
-// barrier (of some warps of a block, of copies) and report false errors. memcheck compares
+// Returns true if the tool's report alone is not enough. racecheck and synccheck do not understand
+// every barrier (of some warps of a block, of copies) and report false errors. memcheck compares
 // addresses with allocations and is not known to err.
 bool NeedsSecondWitness(const v1::SanitizerFinding& finding);
 

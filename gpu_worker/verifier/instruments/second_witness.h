@@ -61,13 +61,13 @@ absl::StatusOr<MemoryCheck> AskWitnesses(Bench& bench, const Instrument& sanitiz
                                          const ProgramImage& candidate,
                                          const std::vector<WitnessCase>& cases);
 
-// Whether the text of a program mentions atomic operations: it may then add numbers in any order,
-// so differing outputs prove nothing.
+// Returns true if the text of a program mentions atomic operations: it may then add numbers in any
+// order, so differing outputs prove nothing.
 bool MentionsAtomics(const v1::Sources& sources);
 
-// Whether the text of a program mentions ways for a kernel to abort by itself, such as assertions
-// and traps: a kernel that waits only a limited time for a barrier may abort when it is delayed,
-// without being wrong.
+// Returns true if the text of a program mentions ways for a kernel to abort by itself, such as
+// assertions and traps: a kernel that waits only a limited time for a barrier may abort when it is
+// delayed, without being wrong.
 bool MentionsTraps(const v1::Sources& sources);
 
 }  // namespace ksearch

@@ -64,8 +64,8 @@ class SavedOutputs {
   virtual uint64_t on_device(size_t /*index*/) const { return 0; }
   // Copies output `index` to this process' memory.
   virtual absl::Status Read(size_t index, std::byte* out) const = 0;
-  // Whether they are equal byte for byte. `other` is of the same workload and from the same class
-  // of memory.
+  // Returns true if they are equal byte for byte. `other` is of the same workload and from the same
+  // class of memory.
   virtual bool Equals(const SavedOutputs& other) const = 0;
 };
 

@@ -65,7 +65,7 @@ class InputGenerator {
   // The memory for drawing variants on the host. For random tensors, it is allocated and the pool
   // is drawn when a variant is first needed.
   virtual int64_t pool_bytes() const = 0;
-  // Whether all variants are the same.
+  // Returns true if all variants are the same.
   virtual bool repeats() const { return false; }
   // Prepares what Write or Matches of this variant needs, which may use the device. For callers
   // whose own work on the device must not be disturbed while they write or compare.
@@ -78,7 +78,7 @@ class InputGenerator {
     uint64_t address = 0;
   };
   virtual OnDevice MadeOnDevice(int64_t /*variant*/) const { return {}; }
-  // Whether the `bytes()` bytes at `memory` still equal variant `variant`.
+  // Returns true if the `bytes()` bytes at `memory` still equal variant `variant`.
   virtual bool Matches(int64_t variant, const std::byte* memory) const = 0;
 };
 

@@ -14,12 +14,12 @@ uint64_t PoisonWord(v1::DType dtype, uint64_t salt);
 
 void FillPoison(uint64_t word, std::byte* out, int64_t bytes);
 
-// Whether `bytes` bytes of memory still show poison. For floating types, if any element does. For
-// integer types, where poison is a legal value, if all of the memory does and it is at least 8
-// bytes long.
+// Returns true if `bytes` bytes of memory still show poison. For floating types, if any element
+// does. For integer types, where poison is a legal value, if all of the memory does and it is at
+// least 8 bytes long.
 bool ShowsPoison(v1::DType dtype, uint64_t word, const std::byte* memory, int64_t bytes);
 
-// Whether every byte of the memory is as FillPoison left it.
+// Returns true if every byte of the memory is as FillPoison left it.
 bool IsAllPoison(uint64_t word, const std::byte* memory, int64_t bytes);
 
 }  // namespace ksearch

@@ -41,7 +41,7 @@ class WindowMix {
   WindowMix(std::vector<std::byte> pool, const Options& options);
 
   void Write(int64_t variant, std::byte* out) const;
-  // Whether the bytes at `memory` equal what Write would write.
+  // Returns true if the bytes at `memory` equal what Write would write.
   bool Matches(int64_t variant, const std::byte* memory) const;
 
  private:

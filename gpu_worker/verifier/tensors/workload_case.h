@@ -74,9 +74,9 @@ class WorkloadCase {
   const InputGenerator& generator(int tensor) const {
     return *generators_[static_cast<size_t>(tensor)];
   }
-  // Whether a GPU draws input `tensor` itself, with the same distribution but different numbers
-  // from those that generator(tensor) writes for the same variant. False for a case with a judge,
-  // which reads a call's inputs on the host.
+  // Returns true if a GPU draws input `tensor` itself, with the same distribution but different
+  // numbers from those that generator(tensor) writes for the same variant. False for a case with a
+  // judge, which reads a call's inputs on the host.
   bool DrawnOnDevice(int tensor) const {
     return judge_ == nullptr && generator(tensor).random() != nullptr;
   }

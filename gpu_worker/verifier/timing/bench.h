@@ -102,8 +102,8 @@ class Bench {
   double Floor(const v1::Task& task, const v1::Workload& workload) const;
   // The device's peak rates, as far as they were measured.
   v1::DevicePeaks Peaks() const;
-  // Whether no program can be that fast. If a call seems impossible on a CPU, the CPU's peaks are
-  // measured once more, since it may have been busy the first time.
+  // Returns true if no program can be that fast. If a call seems impossible on a CPU, the CPU's
+  // peaks are measured once more, since it may have been busy the first time.
   bool IsImpossible(double call_us, double floor_us);
   // GPU: the pace of an idle runner as before a batch, when the verifier's context has the device.
   absl::StatusOr<Metronome::Pace> IdlePace();

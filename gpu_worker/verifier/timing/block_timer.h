@@ -36,8 +36,8 @@ class BlockTimer {
 
   // How many buffer sets each side rotates, as estimated before either side is called.
   virtual int Sets(const WorkloadCase& workload) const = 0;
-  // Whether both sides use the same memory, one after the other: a side that leaves work running
-  // there can make the other one fail.
+  // Returns true if both sides use the same memory, one after the other: a side that leaves work
+  // running there can make the other one fail.
   virtual bool SharesMemory() const = 0;
 
   // To be called before either runner of a launch is started. Non-OK is an error of this machine.
@@ -52,9 +52,9 @@ class BlockTimer {
   // way broke a program, so both sides need new processes, in which it will not be tried again.
   virtual SideEnding Choose(const ConfirmationCase& one, ConfirmationSide* rival,
                             ConfirmationSide* candidate, bool* start_again) = 0;
-  // Whether the rival's block comes first in a pair. `turn` changes from launch to launch and from
-  // workload to workload; over all turns each side is first equally often, so that drift affects
-  // both alike.
+  // Returns true if the rival's block comes first in a pair. `turn` changes from launch to launch
+  // and from workload to workload; over all turns each side is first equally often, so that drift
+  // affects both alike.
   virtual bool RivalFirst(int turn, int pair) const = 0;
   // The round trip of an idle runner, as between the sides' batches. Non-OK is an error of this
   // machine.

@@ -97,7 +97,7 @@ class ClockAudit {
   // 1 plus the time not explained by calls, the shortest round trip, or waits for a core, as a
   // share of the time by the runner's clock.
   double Ratio() const;
-  // Whether the median batch took longer than its calls and waits for a core can explain.
+  // Returns true if the median batch took longer than its calls and waits for a core can explain.
   bool TimeEscaped() const;
 
  private:

@@ -36,8 +36,8 @@ double ConfidenceOfLook(double confidence, int looks);
 // With fewer launches the interval is too wide to be useful.
 inline constexpr size_t kLeastWholeLaunches = 3;
 
-// Whether no further launches are needed. False while the verdict is undecided, and while an
-// improved program may still turn out MIXED: a workload's mean is beyond the allowed regression,
+// Returns true if no further launches are needed. False while the verdict is undecided, and while
+// an improved program may still turn out MIXED: a workload's mean is beyond the allowed regression,
 // but its interval is not yet.
 bool IsSettled(const SpeedupEstimate& estimate, v1::Comparison::Verdict verdict,
                double worst_regression);
@@ -47,9 +47,9 @@ bool IsSettled(const SpeedupEstimate& estimate, v1::Comparison::Verdict verdict,
 // the launch is over. The natural order if there is no launch yet.
 std::vector<size_t> DecidingFirst(const std::vector<LaunchBlocks>& workloads);
 
-// Whether one more launch of workloads[index] alone, with these `blocks`, settles that the verdict
-// cannot be an improvement: that workload certainly regresses, and the combined value can be
-// judged. False until every workload has kLeastWholeLaunches.
+// Returns true if one more launch of workloads[index] alone, with these `blocks`, settles that the
+// verdict cannot be an improvement: that workload certainly regresses, and the combined value can
+// be judged. False until every workload has kLeastWholeLaunches.
 bool DecidesAlone(const std::vector<LaunchBlocks>& workloads, size_t index,
                   const std::vector<double>& blocks, double confidence, double min_effect,
                   double worst_regression, const GuardFactors& guards = {});

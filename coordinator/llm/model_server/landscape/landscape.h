@@ -12,14 +12,14 @@
 
 namespace ksearch {
 
-// A program's choices: for each parameter the index of its value.
+// A program as the index of the chosen value for each parameter.
 using LandscapePoint = std::vector<int>;
 
-// A world of programs whose speeds are known (proto/landscape.proto), with every default filled in.
+// A set of programs with known speeds (proto/landscape.proto), with every default filled in.
 // Immutable.
 class Landscape {
  public:
-  // The landscape in a file of at most 1 MiB.
+  // Reads a landscape from a file of at most 1 MiB.
   static absl::StatusOr<Landscape> Load(const std::string& path);
   // INVALID_ARGUMENT lists all faults, one a line, each as "<name>: parameters[2].values[0].factor
   // ...".
@@ -28,23 +28,25 @@ class Landscape {
   const v1::Landscape& spec() const { return spec_; }
   int parameters() const { return spec_.parameters_size(); }
   int values(int parameter) const { return spec_.parameters(parameter).values_size(); }
-  // nullopt: there is no such.
+  // nullopt if there is no such parameter.
   std::optional<int> FindParameter(absl::string_view name) const;
   std::optional<int> FindValue(int parameter, absl::string_view name) const;
 
   const LandscapePoint& start() const { return start_; }
   // Latency relative to the program with every parameter at its start.
   double Cost(const LandscapePoint& point) const;
-  // Steps of work that its program does in a call: at least one.
+  // Steps of work that the program does in a call, at least one.
   int64_t Work(const LandscapePoint& point) const;
   bool Meets(const google::protobuf::RepeatedPtrField<v1::LandscapeCondition>& conditions,
              const LandscapePoint& point) const;
-  // The least cost there is, where all points can be looked at (at most 2^20 of them).
+  // Returns the lowest cost of any point; nullopt if there are more than 2^20 points, which are too
+  // many to try.
   std::optional<double> LeastCost() const;
 
   // "tile=8 layout=rows": every parameter, in the landscape's order.
   std::string Write(const LandscapePoint& point) const;
-  // What Write wrote; nullopt: it is not a choice for each parameter of this landscape.
+  // Parses what Write wrote. nullopt if it does not choose a value for each parameter of this
+  // landscape.
   std::optional<LandscapePoint> Read(absl::string_view text) const;
 
  private:

@@ -26,50 +26,50 @@ using LandscapeChange = std::vector<LandscapeStep>;
 
 LandscapePoint Changed(LandscapePoint point, const LandscapeChange& change);
 
-// What earlier searches are said to have gained by changes of one intent.
+// The gain that earlier searches are said to have had from changes of one intent.
 struct LandscapePrior {
-  double log_gain = 0;  // of the median
+  double log_gain = 0;  // median
   int tried = 0;
 };
 
-// What one question adds to what the model knows.
+// What a question adds to the model's knowledge.
 struct LandscapeView {
-  bool judges = false;  // it is asked as a judge
+  bool judges = false;  // the model is asked as a judge
   std::map<v1::IntentKind, LandscapePrior> priors;
-  // Unless unspecified, parameters of this bottleneck alone are thought of.
+  // Unless unspecified, only parameters of this bottleneck are considered.
   v1::Bottleneck bottleneck = v1::BOTTLENECK_UNSPECIFIED;
 };
 
-// What the model believes of changes, and which it would make. The planner and the writer of
-// programs share it. Borrows the landscape. Immutable.
+// The model's beliefs about changes and its choice among them. Shared by the planner and the writer
+// of programs. Borrows the landscape. Immutable.
 class LandscapeKnowledge {
  public:
   explicit LandscapeKnowledge(const Landscape& landscape, LandscapeView view = {})
       : landscape_(landscape), view_(std::move(view)) {}
 
-  // The believed gain of the change: ln(latency before / latency after). Always the same for the
-  // same program, change and view.
+  // Returns the believed gain of the change: ln(latency before / latency after). Always the same
+  // for the same program, change and view.
   double Belief(const LandscapePoint& point, const LandscapeChange& change) const;
 
-  // Every change of one step that is thought of for the program.
+  // Returns every change of one step that is considered for the program.
   std::vector<LandscapeStep> Steps(const LandscapePoint& point) const;
 
-  // A change of `count` steps, the likelier the more is believed of it, that leads to none of
-  // `avoid`; steps in `tired` are taken a third as readily. nullopt: there is none.
+  // Draws a change of `count` steps that leads to none of `avoid`; a change is likelier the higher
+  // its believed gain. Steps in `tired` have a third of their weight. nullopt if there is none.
   std::optional<LandscapeChange> Draw(const LandscapePoint& point, int count,
                                       const std::set<LandscapePoint>& avoid,
                                       const std::set<LandscapeStep>& tired, Rng* rng) const;
 
  private:
   double skill() const;
-  // Without priors.
+  // The belief without priors.
   double OwnBelief(const LandscapePoint& point, const LandscapeChange& change) const;
 
   const Landscape& landscape_;
   const LandscapeView view_;
 };
 
-// How many changes are made where their mean is `mean`: one and more, geometrically.
+// Draws a number of changes, at least one, from the geometric distribution with mean `mean`.
 int DrawCount(double mean, Rng* rng);
 
 }  // namespace ksearch

@@ -10,9 +10,9 @@
 
 namespace ksearch {
 
-// The planner's replies: JSON for the first world model or an edit script. It knows of the tree
-// what the prompt shows, keeps in the notes of a solved node what its program chooses, and scores
-// an intent by what it believes of the change, seen from the best program.
+// Writes the planner's reply: JSON for the first world model, or an edit script. The planner knows
+// of the tree only what the prompt shows, records the choices of a solved node's program in the
+// node's notes, and scores an intent by the believed gain of its change from the best program.
 std::string WritePlan(const Landscape& landscape, const LandscapeKnowledge& knowledge,
                       const LandscapePrompt& prompt, Rng* rng);
 

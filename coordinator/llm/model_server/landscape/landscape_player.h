@@ -11,13 +11,13 @@
 
 namespace ksearch {
 
-// Plays a model that knows a part of a landscape: as the one who writes programs, as the planner
-// who keeps the world model, and for anything else it is asked. Immutable; answers are a pure
-// function of the question, so that a call sent again after a crash is answered as before.
+// Simulates a model that knows a part of a landscape, in all of its roles: writing programs,
+// planning the world model, and everything else. Immutable; an answer is a pure function of the
+// question, so that a call that is repeated after a crash gets the same answer.
 class LandscapePlayer {
  public:
   struct Question {
-    std::string call_id;  // the same in every life of a call; calls with different ids differ
+    std::string call_id;  // the same across restarts; differs between calls
     std::string system;
     std::string user;
   };
@@ -39,7 +39,7 @@ class LandscapePlayer {
   std::string WriteVerdict(const LandscapePrompt& prompt, Rng* rng) const;
   std::string WriteWords(const LandscapePrompt& prompt, Rng* rng) const;
 
-  // What is known when `prompt` is read.
+  // The model's knowledge after reading `prompt`.
   LandscapeKnowledge KnowledgeOf(const LandscapePrompt& prompt) const;
 
   const Landscape landscape_;

@@ -9,20 +9,21 @@
 
 namespace ksearch {
 
-// A program of a landscape: what it chooses, and what is wrong with it.
+// A program of a landscape: its choices and its defect.
 struct LandscapeCode {
   LandscapePoint point;
-  // KIND_UNSPECIFIED: nothing; else COMPILE_ERROR, WRONG or CRASH.
+  // KIND_UNSPECIFIED: none; otherwise COMPILE_ERROR, WRONG or CRASH.
   v1::LandscapeFailure::Kind defect = v1::LandscapeFailure::KIND_UNSPECIFIED;
-  std::string remark;  // one line without meaning, so that programs may differ in it; may be empty
+  std::string remark;  // one meaningless line that makes programs differ; may be empty
 
   friend bool operator==(const LandscapeCode&, const LandscapeCode&) = default;
 };
 
-// The program in C++. It does as many steps of work as its cost says, and it has its defect.
+// Returns the program in C++. It does as many steps of work as its cost says, and it has its
+// defect.
 std::string RenderProgram(const Landscape& landscape, const LandscapeCode& code);
 
-// What RenderProgram made `source` from. nullopt: it is no program of this landscape.
+// Inverts RenderProgram. nullopt if `source` is not a program of this landscape.
 std::optional<LandscapeCode> ReadProgram(const Landscape& landscape, absl::string_view source);
 
 }  // namespace ksearch

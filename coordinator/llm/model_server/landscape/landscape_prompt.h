@@ -14,60 +14,62 @@
 
 namespace ksearch {
 
-// A node of the world model, as a prompt's digest of the tree shows it.
+// A node of the world model as the prompt's digest of the tree shows it.
 struct ShownNode {
   std::string id;
-  std::string parent;  // empty: the root
+  std::string parent;  // empty for the root
   bool solved = false;
-  bool open = false;                    // an action that no program passed for yet
-  double speedup = 0;                   // of a solved one, over the baseline
-  LandscapeChange change;               // what its action is
-  std::optional<LandscapePoint> point;  // of its program, where its notes say so
+  bool open = false;                    // an action without a passing program yet
+  double speedup = 0;                   // of a solved node, over the baseline
+  LandscapeChange change;               // the change that its action makes
+  std::optional<LandscapePoint> point;  // the choices of its program, if its notes contain them
 };
 
-// What the model finds in a prompt. It reads the text alone, as any model has to.
+// What the simulated model finds in a prompt. It reads only the text, as any model must.
 struct LandscapePrompt {
   enum class Form {
-    kProgram,      // a program is asked for
-    kInitialTree,  // the first world model
-    kEdits,        // an edit script of the world model
-    kVerdict,      // a judge's bottleneck, method and plan
-    kWords,        // anything else, such as notes, plans and advice
+    kProgram,      // asks for a program
+    kInitialTree,  // asks for the first world model
+    kEdits,        // asks for an edit script of the world model
+    kVerdict,      // asks a judge for bottleneck, method and plan
+    kWords,        // asks for anything else, such as notes, plans and advice
   };
   Form form = Form::kWords;
-  // Programs of this landscape, in the order in which they are shown.
+  // Programs of this landscape in the order in which the prompt shows them.
   std::vector<LandscapeCode> programs;
-  // Which of them is to be changed: the one under the heading that says so, or else the last one.
+  // Index of the program to change: the one under the heading that says so, otherwise the last one.
   std::optional<size_t> subject;
-  // The chosen action's, or a plan's; empty: nothing says what to change.
+  // The change that the chosen action or a plan makes; empty if the prompt names none.
   LandscapeChange plan;
-  // A judge's; the action comes first. It names a change, or else a bottleneck.
+  // The judge's change, which comes after the action's. Empty if the judge names only a bottleneck.
   LandscapeChange verdict;
   v1::Bottleneck bottleneck = v1::BOTTLENECK_UNSPECIFIED;
-  // What earlier searches gained by changes of a program, by what they were meant to do.
+  // The gains that earlier searches are said to have had from changes, by intent.
   std::map<v1::IntentKind, LandscapePrior> priors;
-  // What earlier attempts are said to have tried.
+  // Steps that earlier attempts are said to have tried.
   std::set<LandscapeStep> tried;
 
-  // In prompts about the world model.
+  // Only in prompts about the world model; parents before children, the root first.
   std::vector<ShownNode> nodes;  // parents before children; the root first
-  std::string node;              // the one concerned; empty: none
-  bool gave_up = false;          // on `node`
+  std::string node;              // the node concerned; empty: none
+  bool gave_up = false;          // `node` was given up
   int max_new_nodes = 3;
 };
 
 LandscapePrompt ReadPrompt(const Landscape& landscape, absl::string_view system,
                            absl::string_view user);
 
-// How a change and a program's choices are written into a tree: "tile=8 layout=rows". Every word
-// NAME=VALUE in `text` that is a step of this landscape, the first one of each parameter.
+// Parses a change or the choices of a program from the form in which trees contain them, "tile=8
+// layout=rows": every word NAME=VALUE of `text` that is a step of this landscape, the first one of
+// each parameter.
 LandscapeChange ReadChange(const Landscape& landscape, absl::string_view text);
 std::string WriteChange(const Landscape& landscape, const LandscapeChange& change);
 
-// " (vectorize, tile)": what the change's parameters are for; empty: the landscape does not say.
+// Returns the intents of the change's parameters as " (vectorize, tile)"; empty if the landscape
+// names none.
 std::string IntentsOf(const Landscape& landscape, const LandscapeChange& change);
 
-// Notes of a solved node: what its program chooses.
+// Returns the notes of a solved node: the choices of its program.
 std::string CurrentNote(const Landscape& landscape, const LandscapePoint& point);
 
 }  // namespace ksearch

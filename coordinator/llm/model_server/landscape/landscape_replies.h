@@ -10,11 +10,12 @@
 
 namespace ksearch {
 
-// A LandscapePlayer behind a ChatEndpoint. Calls are distinguished by their header X-Ksearch-Call
-// (label_headers of the provider); without it equal prompts get equal replies. Thread-safe.
+// Serves a LandscapePlayer as a ChatEndpoint. Calls are distinguished by their header
+// X-Ksearch-Call (label_headers of the provider); without it, equal prompts get equal replies.
+// Thread-safe.
 class LandscapeReplies final : public ReplySource {
  public:
-  // `delay`: of every reply, in place of the landscape's.
+  // `delay` of every reply; replaces the landscape's.
   LandscapeReplies(Landscape landscape, std::optional<absl::Duration> delay);
 
   const std::string& model() const override { return player_.landscape().spec().model(); }

@@ -8,11 +8,12 @@
 
 namespace ksearch {
 
-// Upstream's default bounds and trials.
+// Upstream's default tolerances and number of trials.
 inline constexpr double kFlashInferTolerance = 1e-2;
 inline constexpr int kFlashInferTrials = 3;
 
-// Upstream's default: an element within both bounds is right, and every element must be right.
+// Upstream's default: an element within both tolerances is correct, and every element must be
+// correct.
 bool IsAnyDefinition(const v1::Definition& definition);
 absl::Status PoseByElements(v1::Task* task, std::string* reference);
 

@@ -8,8 +8,8 @@
 
 namespace ksearch {
 
-// Upstream's evaluator dsa_sparse_attention, of two definitions that it knows by name. It compares
-// element by element, takes solutions that return the first of the two outputs alone, and fails
+// Upstream's evaluator dsa_sparse_attention, for two definitions that it knows by name. It compares
+// element by element, accepts solutions that return only the first of the two outputs, and fails
 // every solution if the reference has another number of outputs. Tasks need both outputs.
 bool IsSparseAttention(const v1::Definition& definition);
 absl::Status PoseSparseAttention(v1::Task* task, std::string* reference);

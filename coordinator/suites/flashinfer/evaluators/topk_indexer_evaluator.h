@@ -8,9 +8,9 @@
 
 namespace ksearch {
 
-// Upstream's evaluator dsa_topk_indexer, of definitions whose names begin so
-// (v1::SuiteRule::INDEX_SCORES). A cache of keys that a workload draws at random is packed from
-// normal numbers.
+// Upstream's evaluator dsa_topk_indexer, for definitions whose names begin with that
+// (v1::SuiteRule::INDEX_SCORES). If a workload draws a cache of keys at random, it is packed from
+// normally distributed numbers.
 bool IsTopkIndexer(const v1::Definition& definition);
 absl::Status PoseTopkIndexer(v1::Task* task, std::string* reference);
 

@@ -8,8 +8,8 @@ namespace ksearch {
 // The texts of the .py files beside this header; some have @NAMES@ to be filled in.
 absl::string_view DescribeProblemScript();
 absl::string_view ProblemEntryScript();
-absl::string_view PlacementScript();        // stands below either of them
-absl::string_view SubmissionEntryScript();  // stands below a program (callable_program.h)
+absl::string_view PlacementScript();        // appended to either of them
+absl::string_view SubmissionEntryScript();  // appended to a program (callable_program.h)
 
 }  // namespace ksearch
 

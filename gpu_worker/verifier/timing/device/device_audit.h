@@ -22,8 +22,8 @@ class DeviceAudit {
 
   // The ratio of the verifier's time to the reported time, `call_us` per call.
   double Ratio(double call_us) const;
-  // Whether the median batch took longer than its calls can explain. `host_us`: host time per call,
-  // which may exceed the device's time.
+  // Returns true if the median batch took longer than its calls can explain. `host_us`: host time
+  // per call, which may exceed the device's time.
   bool TimeEscaped(double call_us, double host_us) const;
   const IdlePaces& paces() const { return paces_; }
   // Time per call of each batch by the verifier's clock alone.

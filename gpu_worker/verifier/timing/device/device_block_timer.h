@@ -83,8 +83,8 @@ class DeviceBlockTimer final : public BlockTimer {
                       ConfirmationSide* candidate);
   void BeginBlock(ConfirmationSide* side, int blocks_left);
   bool WantsMore(const Block& block) const;
-  // Whether both clocks show the sides of a block to differ so much that more batches would add
-  // nothing.
+  // Returns true if both clocks show the sides of a block to differ so much that more batches would
+  // add nothing.
   static bool IsClear(const Block& a, const Block& b);
   // How calls are made, as Choose decided.
   WorkloadSession::BatchForm Form() const;

@@ -16,7 +16,7 @@ struct WarmDevice {
   Ending ending;
   double call_us = 0;  // median, by events
   double host_us = 0;  // median time of the host within a call
-  // Whether the host takes so much longer than the device that it determines a call's time.
+  // Returns true if the host takes so much longer than the device that it determines a call's time.
   bool host_bound() const;
 };
 

@@ -18,8 +18,8 @@ class IdlePaces {
   size_t count() const { return lead_ins_us_.size(); }
   double LeadInMicros(double quantile) const;
   double RoundTripMicros(double quantile) const;
-  // Whether one in ten took much longer (kBusyLeadIn, kBusyRoundTrip) than `alone`, which were
-  // measured while no program was loaded, or, if `alone` is empty, than the constants.
+  // Returns true if one in ten took much longer (kBusyLeadIn, kBusyRoundTrip) than `alone`, which
+  // were measured while no program was loaded, or, if `alone` is empty, than the constants.
   bool KeptBusy(const IdlePaces& alone) const;
 
  private:
