@@ -15,7 +15,7 @@
 #include "absl/strings/strip.h"
 #include "common/names.h"
 #include "common/status_macros.h"
-#include "coordinator/suites/flashinfer/evaluators/sparse_attention_evaluator.h"
+#include "coordinator/suites/flashinfer/evaluators/evaluator_table.h"
 #include "coordinator/suites/flashinfer/python/solution_scripts.h"
 #include "coordinator/suites/flashinfer/python_parameters.h"
 #include "coordinator/suites/problem_language.h"
@@ -131,9 +131,9 @@ std::string ParametersText(const v1::Definition& definition, bool with_outputs) 
   return absl::StrJoin(names, ", ");
 }
 
-// Upstream takes solutions of these that return their first output alone.
+// Whether upstream takes the solution if it returns its first output alone.
 bool MayReturnFewer(const FlashInferSolution& solution, const v1::Definition& definition) {
-  return IsSparseAttention(definition) && !solution.destination_passing;
+  return EvaluatorOf(definition).takes_first_output_alone && !solution.destination_passing;
 }
 
 // What the entry does with the solution's function.

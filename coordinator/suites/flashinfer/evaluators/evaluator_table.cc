@@ -1,5 +1,8 @@
 #include "coordinator/suites/flashinfer/evaluators/evaluator_table.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "coordinator/suites/flashinfer/evaluators/element_evaluators.h"
 #include "coordinator/suites/flashinfer/evaluators/sampling_evaluator.h"
 #include "coordinator/suites/flashinfer/evaluators/sparse_attention_evaluator.h"
@@ -12,18 +15,21 @@ namespace {
 constexpr FlashInferEvaluator kEvaluators[] = {
     {IsSampling, PoseSampling},
     {IsTopkIndexer, PoseTopkIndexer},
-    {IsSparseAttention, PoseSparseAttention},
+    {IsSparseAttention, PoseSparseAttention, /*takes_first_output_alone=*/true},
     {IsMixtureOfExperts, PoseMixtureOfExperts},
     {IsAnyDefinition, PoseByElements},
 };
 
 }  // namespace
 
+const FlashInferEvaluator& EvaluatorOf(const v1::Definition& definition) {
+  return *std::find_if(
+      std::begin(kEvaluators), std::end(kEvaluators),
+      [&](const FlashInferEvaluator& evaluator) { return evaluator.applies(definition); });
+}
+
 absl::Status PoseByEvaluator(v1::Task* task, std::string* reference) {
-  for (const FlashInferEvaluator& evaluator : kEvaluators) {
-    if (evaluator.applies(task->definition())) return evaluator.pose(task, reference);
-  }
-  return absl::OkStatus();
+  return EvaluatorOf(task->definition()).pose(task, reference);
 }
 
 }  // namespace ksearch

@@ -16,7 +16,12 @@ struct FlashInferEvaluator {
   // are drawn, and then appends the code for that to the reference, in Python. An error says why
   // tasks of this kind cannot be used.
   absl::Status (*pose)(v1::Task* task, std::string* reference);
+  // Whether upstream takes solutions that return their first output alone.
+  bool takes_first_output_alone = false;
 };
+
+// The one that upstream uses for the definition.
+const FlashInferEvaluator& EvaluatorOf(const v1::Definition& definition);
 
 // Applies the evaluator that upstream uses for the task's definition.
 absl::Status PoseByEvaluator(v1::Task* task, std::string* reference);
