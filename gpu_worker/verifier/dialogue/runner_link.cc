@@ -104,13 +104,6 @@ absl::Duration TimeOf(const v1::RunnerReply::Done& done) {
 
 uint64_t RunnerLink::NewNonce() { return RandomUint64(); }
 
-absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerLink::Start(Sandbox& sandbox, SandboxSpec spec,
-                                                              const Clock& clock) {
-  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, Launch(sandbox, std::move(spec), clock));
-  RETURN_IF_ERROR(link->AwaitHello());
-  return link;
-}
-
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerLink::Launch(
     Sandbox& sandbox, SandboxSpec spec, const Clock& clock, std::shared_ptr<ProgramSlot> folder) {
   int pair[2];

@@ -40,12 +40,9 @@ namespace ksearch {
 // the Clock::SteadyNow() scale.
 class RunnerLink {
  public:
-  // Starts a runner and waits for its HELLO. `spec` needs argv and limits; the control socket is
-  // added. Non-OK is an error of this machine.
-  static absl::StatusOr<std::unique_ptr<RunnerLink>> Start(Sandbox& sandbox, SandboxSpec spec,
-                                                           const Clock& clock);
-  // The same in steps. Launch does not wait, so several runners can start at the same time.
-  // `folder`, which may be null, is kept until the runner has ended.
+  // Starts a runner and does not wait, so several can start at the same time. `spec` needs argv and
+  // limits; the control socket is added. `folder`, which may be null, is kept until the runner has
+  // ended. Non-OK is an error of this machine.
   static absl::StatusOr<std::unique_ptr<RunnerLink>> Launch(
       Sandbox& sandbox, SandboxSpec spec, const Clock& clock,
       std::shared_ptr<ProgramSlot> folder = nullptr);

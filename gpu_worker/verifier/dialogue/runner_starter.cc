@@ -23,6 +23,13 @@ constexpr int kCompilerProcesses = 512;
 // An interpreter that imports torch, measured on an H200's host.
 constexpr absl::Duration kSlowStartTime = absl::Seconds(3);
 
+// The runner, once it has sent its HELLO.
+absl::StatusOr<std::unique_ptr<RunnerLink>> Greeted(
+    absl::StatusOr<std::unique_ptr<RunnerLink>> launched) {
+  if (launched.ok()) RETURN_IF_ERROR((*launched)->AwaitHello());
+  return launched;
+}
+
 }  // namespace
 
 SandboxSpec RunnerStarter::Spec(const v1::RunnerCommand* runner, const v1::Limits& limits,
@@ -82,9 +89,7 @@ void RunnerStarter::Warm(SandboxSpec* spec) {
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(const ProgramImage& program,
                                                                  const v1::Limits& limits) {
-  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, Launch(program, limits));
-  RETURN_IF_ERROR(link->AwaitHello());
-  return link;
+  return Greeted(Launch(program, limits));
 }
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Launch(const ProgramImage& program,
@@ -100,23 +105,17 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartOnHost(const Pro
   SandboxSpec spec = Spec(program, limits, /*gpu_uuid=*/"");
   // Threads that wait for work without sleep would disturb what is timed next.
   spec.environment["OMP_NUM_THREADS"] = "1";
-  return RunnerLink::Start(sandbox_, std::move(spec), clock_);
+  return Greeted(RunnerLink::Launch(sandbox_, std::move(spec), clock_));
 }
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartIdle(const v1::Limits& limits) {
-  return Start(Spec(nullptr, limits, gpu_uuid_));
+  return Greeted(Launch(Spec(nullptr, limits, gpu_uuid_)));
 }
 
 absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Launch(SandboxSpec spec) {
   ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link,
                    RunnerLink::Launch(sandbox_, std::move(spec), clock_));
   if (!gpu_uuid_.empty()) link->WaitAwake();
-  return link;
-}
-
-absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::Start(SandboxSpec spec) {
-  ASSIGN_OR_RETURN(std::unique_ptr<RunnerLink> link, Launch(std::move(spec)));
-  RETURN_IF_ERROR(link->AwaitHello());
   return link;
 }
 
@@ -158,7 +157,7 @@ absl::StatusOr<std::unique_ptr<RunnerLink>> RunnerStarter::StartWarm(const Progr
   // Behind the program's folder, a part of which becomes writable.
   spec.binds.push_back({absl::StrCat(program.folder(), "/", compiled),
                         absl::StrCat(ProgramImage::kShownAs, "/", compiled), true, false});
-  return Start(std::move(spec));
+  return Greeted(Launch(std::move(spec)));
 }
 
 void RunnerStarter::Foresee(const v1::RunnerCommand& runner, const v1::Limits& limits) {

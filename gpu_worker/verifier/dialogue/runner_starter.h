@@ -46,7 +46,8 @@ class RunnerStarter {
   absl::StatusOr<std::unique_ptr<RunnerLink>> Start(const ProgramImage& program,
                                                     const v1::Limits& limits);
   // Like Start, but does not wait for the runner's HELLO, so that two runners can start at the same
-  // time. Call RunnerLink::AwaitHello before anything else.
+  // time. Call RunnerLink::AwaitHello before anything else. One from the reserve has sent its HELLO
+  // by then, so announce both (Foresee) before the first.
   absl::StatusOr<std::unique_ptr<RunnerLink>> Launch(const ProgramImage& program,
                                                      const v1::Limits& limits);
   // Like Start, but on the CPU, whatever the device.
@@ -105,7 +106,6 @@ class RunnerStarter {
   // Turns the specification of a program's runner into that of its warm stage.
   static void Warm(SandboxSpec* spec);
   absl::StatusOr<std::unique_ptr<RunnerLink>> Launch(SandboxSpec spec);
-  absl::StatusOr<std::unique_ptr<RunnerLink>> Start(SandboxSpec spec);
   absl::StatusOr<std::unique_ptr<RunnerLink>> Take(const RunnerReserve::Kind& kind,
                                                    const ProgramImage& program);
 

@@ -54,10 +54,11 @@ struct Loaded {
 Loaded LoadIn(Sandbox& sandbox, const std::string& candidate) {
   SandboxSpec spec;
   spec.argv = {std::string(std::getenv("KSEARCH_BIN_DIR")) + "/ksearch-runner"};
-  auto link = RunnerLink::Start(sandbox, spec, Clock::Real());
+  auto link = RunnerLink::Launch(sandbox, spec, Clock::Real());
   auto program = ProgramImage::Open(CandidateArtifact(candidate));
   EXPECT_TRUE(link.ok() && program.ok()) << link.status() << program.status();
   if (!link.ok() || !program.ok()) return {};
+  EXPECT_TRUE((*link)->AwaitHello().ok());
   const Ending ending = (*link)->Load(*program, Soon());
   return {*std::move(link), ending};
 }
