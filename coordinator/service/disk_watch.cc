@@ -1,11 +1,10 @@
 #include "coordinator/service/disk_watch.h"
 
-#include <sys/statvfs.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "absl/strings/str_cat.h"
+#include "common/disk_space.h"
+#include "common/status_macros.h"
 
 namespace ksearch {
 namespace {
@@ -16,18 +15,9 @@ constexpr int64_t kShareByDefault = 50;  // 1/50 of the file system
 }  // namespace
 
 absl::StatusOr<DiskWatch::Space> DiskWatch::Look() const {
-  struct statvfs facts;
-  if (::statvfs(folder_.c_str(), &facts) != 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("look at the disk of ", folder_));
-  }
-  const int64_t block = static_cast<int64_t>(facts.f_frsize);
-  Space space;
-  space.free_bytes = static_cast<int64_t>(facts.f_bavail) * block;
-  space.least_free_bytes = configured_ > 0
-                               ? configured_
-                               : std::min(kMostByDefault, static_cast<int64_t>(facts.f_blocks) *
-                                                              block / kShareByDefault);
-  return space;
+  ASSIGN_OR_RETURN(const DiskSpace disk, DiskSpaceOf(folder_));
+  const int64_t by_default = std::min(kMostByDefault, disk.size_bytes / kShareByDefault);
+  return Space{disk.free_bytes, configured_ > 0 ? configured_ : by_default};
 }
 
 absl::Status DiskWatch::Check() const {

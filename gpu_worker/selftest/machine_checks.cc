@@ -3,7 +3,6 @@
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/statvfs.h>
 #include <sys/un.h>
 
 #include <cerrno>
@@ -11,11 +10,13 @@
 #include <memory>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/clock.h"
+#include "common/disk_space.h"
 #include "common/language.h"
 #include "common/textproto.h"
 #include "common/unique_fd.h"
@@ -53,11 +54,11 @@ std::string NamespaceFix() {
 }
 
 Finding CheckFolder(const std::string& what, const std::string& folder) {
-  struct statvfs facts;
-  if (::statvfs(folder.c_str(), &facts) != 0) {
-    return Finding::Fail(what, absl::StrCat(folder, ": ", std::strerror(errno)), "make the folder");
+  const absl::StatusOr<DiskSpace> disk = DiskSpaceOf(folder);
+  if (!disk.ok()) {
+    return Finding::Fail(what, std::string(disk.status().message()), "make the folder");
   }
-  const int64_t free = static_cast<int64_t>(facts.f_bavail) * static_cast<int64_t>(facts.f_frsize);
+  const int64_t free = disk->free_bytes;
   const std::string text = absl::StrFormat("%s has %.1f GiB free", folder,
                                            static_cast<double>(free) / static_cast<double>(kGiB));
   if (free < kTooLittleDisk)

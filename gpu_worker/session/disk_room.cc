@@ -1,11 +1,11 @@
 #include "gpu_worker/session/disk_room.h"
 
-#include <sys/statvfs.h>
-
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "common/disk_space.h"
 
 namespace ksearch {
 namespace {
@@ -16,16 +16,13 @@ constexpr int64_t kShare = 50;  // 1/50 of the file system
 }  // namespace
 
 std::string DiskFullText(const std::string& folder) {
-  struct statvfs facts;
-  if (::statvfs(folder.c_str(), &facts) != 0) return "";
-  const int64_t block = static_cast<int64_t>(facts.f_frsize);
-  const int64_t free = static_cast<int64_t>(facts.f_bavail) * block;
-  const int64_t needed = std::min(kMostRoom, static_cast<int64_t>(facts.f_blocks) * block / kShare);
-  // Some file systems have no fixed number of files, and report 0 of 0.
-  const bool no_files = facts.f_files > 0 && facts.f_favail == 0;
-  if (free >= needed && !no_files) return "";
-  return absl::StrCat("the disk of state_dir ", folder, " is full (", free, " bytes free",
-                      no_files ? ", and no more files can be created" : "",
+  const absl::StatusOr<DiskSpace> disk = DiskSpaceOf(folder);
+  if (!disk.ok()) return "";
+  const int64_t needed = std::min(kMostRoom, disk->size_bytes / kShare);
+  if (disk->free_bytes >= needed && disk->may_create_files) return "";
+  return absl::StrCat("the disk of state_dir ", folder, " is full (", disk->free_bytes,
+                      " bytes free",
+                      disk->may_create_files ? "" : ", and no more files can be created",
                       "); free some space there");
 }
 

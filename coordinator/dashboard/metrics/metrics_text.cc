@@ -1,7 +1,6 @@
 #include "coordinator/dashboard/metrics/metrics_text.h"
 
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "common/disk_space.h"
 #include "common/run_facts.h"
 #include "common/textproto.h"
 #include "coordinator/dashboard/metrics/prometheus_text.h"
@@ -268,12 +268,11 @@ void AddProcess(const v1::ServerFacts& facts, PrometheusText* text) {
     }
     std::fclose(file);
   }
-  struct statvfs disk = {};
-  if (!facts.state_dir().empty() && ::statvfs(facts.state_dir().c_str(), &disk) == 0) {
+  if (const auto disk = DiskSpaceOf(facts.state_dir()); disk.ok()) {
     text->Family("ks_disk_free_bytes", "gauge", "Free on the disk of the state folder.");
-    text->Sample({}, static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize));
+    text->Sample({}, static_cast<double>(disk->free_bytes));
     text->Family("ks_disk_size_bytes", "gauge", "Size of the disk of the state folder.");
-    text->Sample({}, static_cast<double>(disk.f_blocks) * static_cast<double>(disk.f_frsize));
+    text->Sample({}, static_cast<double>(disk->size_bytes));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "common/clock.h"
 #include "common/digest.h"
+#include "common/disk_space.h"
 #include "common/kernel_header.h"
 #include "common/measure_defaults.h"
 #include "common/status_macros.h"
@@ -94,12 +95,12 @@ absl::Status MachineTrouble(const SandboxExit& exit, const SandboxSpec& spec,
     return absl::UnavailableError(
         "the compiler was killed from outside; is this machine short of memory?");
   }
-  std::error_code error;
-  const auto space = std::filesystem::space(folder, error);
   // The words alone would prove nothing, so look for a full disk.
-  if (exit.code != 0 && ToolSays(exit.output, "No space left on device") && !error &&
-      space.available < static_cast<uintmax_t>(spec.file_bytes)) {
-    return absl::UnavailableError(absl::StrCat("the disk of ", folder, " is full"));
+  if (exit.code != 0 && ToolSays(exit.output, "No space left on device")) {
+    const absl::StatusOr<DiskSpace> disk = DiskSpaceOf(folder);
+    if (disk.ok() && disk->free_bytes < spec.file_bytes) {
+      return absl::UnavailableError(absl::StrCat("the disk of ", folder, " is full"));
+    }
   }
   return absl::OkStatus();
 }

@@ -1,16 +1,15 @@
 #include "gpu_worker/verifier/warm/warm_stage.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/digest.h"
+#include "common/disk_space.h"
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/dialogue/program_image.h"
@@ -51,12 +50,11 @@ std::string ProgramKey(const v1::Artifact& artifact, const std::string& task_sha
 }
 
 // A compiler that lacks this little says so in ways of its own.
-constexpr uintmax_t kLeastSpaceBytes = uintmax_t{16} << 20;
+constexpr int64_t kLeastSpaceBytes = int64_t{16} << 20;
 
 bool IsFull(const std::string& folder) {
-  std::error_code error;
-  const std::filesystem::space_info space = std::filesystem::space(folder, error);
-  return !error && space.available < kLeastSpaceBytes;
+  const absl::StatusOr<DiskSpace> disk = DiskSpaceOf(folder);
+  return disk.ok() && disk->free_bytes < kLeastSpaceBytes;
 }
 
 }  // namespace

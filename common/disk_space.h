@@ -1,0 +1,24 @@
+#ifndef KSEARCH_COMMON_DISK_SPACE_H_
+#define KSEARCH_COMMON_DISK_SPACE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace ksearch {
+
+// How full a file system is, as the kernel counts.
+struct DiskSpace {
+  int64_t free_bytes = 0;  // for this account: without what is reserved for root
+  int64_t size_bytes = 0;
+  // Some file systems have room for a fixed number of files.
+  bool may_create_files = true;
+};
+
+// Of the file system of this file or folder. Errors as ErrnoStatus: "<path>: why".
+absl::StatusOr<DiskSpace> DiskSpaceOf(const std::string& path);
+
+}  // namespace ksearch
+
+#endif  // KSEARCH_COMMON_DISK_SPACE_H_
