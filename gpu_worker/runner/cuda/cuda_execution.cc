@@ -159,13 +159,18 @@ CudaExecution::Failure CudaExecution::Run(const v1::BatchRequest& request, Progr
   }
 }
 
-CudaExecution::Failure CudaExecution::Call(int set, Program& program, v1::RunnerReply::Done* done) {
+uint64_t* CudaExecution::ArgumentsOf(int set) {
   // A copy: a candidate may write to its arguments.
   arguments_ = buffers_.blocks().block(set);
   called_since_map_ = true;
+  return arguments_.data();
+}
+
+CudaExecution::Failure CudaExecution::Call(int set, Program& program, v1::RunnerReply::Done* done) {
+  uint64_t* const arguments = ArgumentsOf(set);
   const uint64_t start = MonotonicNanos();
   const int returned = copies_ ? program.CopyResults(set, stream_.get())
-                               : program.Call(set, arguments_.data(), stream_.get());
+                               : program.Call(set, arguments, stream_.get());
   done->add_host_ns(MonotonicNanos() - start);
   if (returned == 0) return {};
   return {true, true, returned, "the call", program.Raised()};
@@ -258,12 +263,9 @@ CudaExecution::Failure CudaExecution::PrepareCall(const v1::BatchRequest::Prepar
 }
 
 CudaExecution::Failure CudaExecution::CallBetweenEvents(int set, bool repeated, Program& program) {
-  // A copy: a candidate may write to its arguments.
-  arguments_ = buffers_.blocks().block(set);
-  called_since_map_ = true;
   Failure recorded;
   const int returned =
-      program.TimedCall(set, arguments_.data(), kSuiteStream, repeated, [&](bool ends) {
+      program.TimedCall(set, ArgumentsOf(set), kSuiteStream, repeated, [&](bool ends) {
         const CUevent event = ends ? end_.get() : begin_.get();
         Failure failure = Check(api().cuEventRecord(event, kSuiteStream), "an event");
         if (!recorded.failed) recorded = std::move(failure);

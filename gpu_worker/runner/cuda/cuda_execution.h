@@ -77,6 +77,8 @@ class CudaExecution final : public Execution {
   std::string CaptureOne(int set, Program& program, v1::RunnerReply::Done* done);
   Failure MakeChain(const std::vector<int>& order, int chain, v1::RunnerReply::Done* done);
   Failure Replay(const std::vector<int>& order, int chain, v1::RunnerReply::Done* done);
+  // The arguments of the call that begins now.
+  uint64_t* ArgumentsOf(int set);
   // One call; adds its host time.
   Failure Call(int set, Program& program, v1::RunnerReply::Done* done);
   Failure CallInstrumented(int set, Program& program, v1::RunnerReply::Done* done);
