@@ -147,6 +147,14 @@ bool HasBothKinds(const v1::Task& task) {
   return held_out > 0 && held_out < task.workloads_size();
 }
 
+// Takes the cases out of the problem that are no workloads of its task.
+void KeepWorkloads(const v1::Task& task, GpuModeProblem* problem) {
+  std::set<std::string> kept;
+  for (const v1::Workload& workload : task.workloads()) kept.insert(workload.uuid());
+  std::erase_if(problem->cases,
+                [&](const GpuModeCase& each) { return kept.count(each.uuid) == 0; });
+}
+
 class GpuModeSuite final : public TaskSuite {
  public:
   GpuModeSuite(fs::path root, fs::path reads, std::string name, v1::DeviceClass device,
@@ -200,18 +208,19 @@ class GpuModeSuite final : public TaskSuite {
     ASSIGN_OR_RETURN(GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
     absl::StatusOr<std::vector<GpuModeCase>> cases = CasesAsUpstreamReads(problem);
     if (!cases.ok()) return Annotate(cases.status(), "suite_mode");
-    const bool same = SameArguments(*cases, problem.cases);
+    if (SameArguments(*cases, problem.cases)) {
+      KeepWorkloads(*task, &problem);
+      return SetGpuModeMode(problem, mode, request);
+    }
     absl::StatusOr<GpuModeDescription> description =
-        Described(place, problem, same ? ParseGpuModeDescription : ParseUpstreamsDescription);
+        Described(place, problem, ParseUpstreamsDescription);
     if (!description.ok()) {
       return Annotate(description.status(), "suite_mode: with the arguments of upstream's eval.py");
     }
     problem.cases = *std::move(cases);
     LeaveOutRepeating(&*description, &problem);
     RETURN_IF_ERROR(SetGpuModeMode(problem, mode, request));
-    if (!same) {
-      ASSIGN_OR_RETURN(*task, Assemble(place, problem, *description));
-    }
+    ASSIGN_OR_RETURN(*task, Assemble(place, problem, *description));
     return absl::OkStatus();
   }
 

@@ -255,9 +255,12 @@ TEST_F(GpuModeSuiteTest, ModesHaveTheArgumentsThatUpstreamPasses) {
   EXPECT_THAT(Suite()->SetMode("rows_v2", "test", &request, &task).ToString(),
               AllOf(HasSubstr("suite_mode: with the arguments"), HasSubstr("TypeError: text")));
 
-  const auto with = [&](const std::string& to) {
+  const auto write = [&](const std::string& to) {
     Write("problems/small/rows_py/task.yml",
           absl::StrReplaceAll(kTask, {{"\"masked\": False", to}, {"\"masked\": True", to}}));
+  };
+  const auto with = [&](const std::string& to) {
+    write(to);
     task = v1::Task();
     return Suite()->SetMode("rows_v2", "test", &request, &task);
   };
@@ -273,8 +276,14 @@ TEST_F(GpuModeSuiteTest, ModesHaveTheArgumentsThatUpstreamPasses) {
   EXPECT_THAT(entry_of(task), HasSubstr(HexOf("\"masked\":-3")));
   // The same in both: the task stays as it is.
   Describe(v1::OUTCOME_PASSED, kDescription);
-  EXPECT_TRUE(with("\"masked\": normal").ok());
-  EXPECT_EQ(task.workloads_size(), 0);
+  write("\"masked\": normal");
+  const auto same = Suite()->Load("rows_v2");
+  ASSERT_TRUE(same.ok()) << same.status();
+  task = *same;
+  set = Suite()->SetMode("rows_v2", "test", &request, &task);
+  EXPECT_TRUE(set.ok()) << set;
+  EXPECT_THAT(request.workload_uuids(), ElementsAre("test0", "test1"));
+  EXPECT_EQ(task.SerializeAsString(), same->SerializeAsString());
 }
 
 TEST_F(GpuModeSuiteTest, OneFolderIsASuite) {
