@@ -54,12 +54,14 @@ fence 'coordinator/world_model/' 'coordinator/(world_model|proposer|search)/'
 fence 'gpu_worker/(session|executor|build|verifier|profile|runner|sandbox)/' 'gpu_worker/(session|executor|build|verifier|profile|runner|sandbox|device|selftest)/|gpu_worker/(main|worker_config)'
 # The runner runs beside the candidate and must not depend on anything else.
 fence 'gpu_worker/(session|executor|build|verifier|profile)/' 'gpu_worker/(session|executor|build|verifier|profile|selftest)/|gpu_worker/main'
-# Inside the verifier: tensors < dialogue < {timing, host} < {instruments, cuda, warm} < what carries out a job. The two headers
-# that all may include know nothing of the rest: harness_constants.h, byte_lru.h.
+# Inside the verifier: tensors < dialogue < {timing, host} < {instruments, cuda, warm} < the checks of programs < stages < what
+# carries out a job. The two headers that all may include know nothing of the rest: harness_constants.h, byte_lru.h.
 verifier=gpu_worker/verifier
-fence "$verifier/dialogue/" "$verifier/(dialogue|timing|instruments|cuda|warm)/|$verifier/[^/]*:"
-fence "$verifier/(timing|host)/" "$verifier/(timing|host|instruments|cuda|warm)/|$verifier/[^/]*:"
-fence "$verifier/(instruments|cuda)/" "$verifier/(instruments|cuda)/|$verifier/[^/]*:"
-fence "$verifier/(checker|hidden_check|job_verifier|request_loop)\.h" "$verifier/[^/]*:"
+fence "$verifier/dialogue/" "$verifier/(dialogue|timing|instruments|cuda|warm|stages)/|$verifier/[^/]*:"
+fence "$verifier/(timing|host)/" "$verifier/(timing|host|instruments|cuda|warm|stages)/|$verifier/[^/]*:"
+fence "$verifier/(instruments|cuda)/" "$verifier/(instruments|cuda|stages)/|$verifier/[^/]*:"
+fence "$verifier/(checker|hidden_check)\.h" "$verifier/stages/|$verifier/[^/]*:"
+fence "$verifier/stages/" "$verifier/stages/|$verifier/job_verifier\."
+fence "$verifier/(job_verifier|request_loop)\.h" "$verifier/[^/]*:"
 
 exit "$breaches"

@@ -26,6 +26,7 @@ expect_breach gpu_worker/verifier/tensors/a.h '#include "gpu_worker/verifier/dia
 expect_breach gpu_worker/verifier/dialogue/a.h '#include "gpu_worker/verifier/timing/device/x.h"'
 expect_breach gpu_worker/verifier/timing/device/a.h '#include "gpu_worker/verifier/instruments/x.h"'
 expect_breach gpu_worker/verifier/instruments/a.cc '#include "gpu_worker/verifier/job_verifier.h"'
+expect_breach gpu_worker/verifier/warm/a.cc '#include "gpu_worker/verifier/stages/gate.h"'
 expect_breach cli/a.cc '#include <CLI/CLI.hpp>'
 expect_breach cli/a.cc '#include "coordinator/tasks/task_folder.h"'
 expect_breach cli/task/a.cc '#include "coordinator/store/store.h"'

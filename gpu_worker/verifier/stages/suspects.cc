@@ -1,0 +1,51 @@
+#include "gpu_worker/verifier/stages/suspects.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "common/task_fault.h"
+#include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/tensors/output_judge.h"
+
+namespace ksearch {
+
+absl::Status JudgeSuspects(const Suspects& suspects, JudgedJob* job) {
+  if (suspects.empty()) return absl::OkStatus();
+  std::vector<std::vector<int64_t>> variants(job->cases.size());
+  for (const auto& [index, suspect] : suspects) variants[index].push_back(suspect.variant);
+  std::vector<OracleEntries> oracles(job->cases.size());
+  const auto answer = [&]() -> absl::Status {
+    for (size_t i = 0; i < variants.size(); ++i) {
+      if (variants[i].empty()) continue;
+      ASSIGN_OR_RETURN(oracles[i],
+                       job->bench.oracle().GetOnce(*job->reference, job->cases[i], variants[i]));
+    }
+    job->bench.oracle().Rest();
+    return absl::OkStatus();
+  };
+  absl::Status answered = OffTheClock(job, answer);
+  // The reference was right on other variants before the candidate was there, which is gone by now.
+  // Once may be an accident.
+  if (IsTaskFault(answered)) answered = OffTheClock(job, answer);
+  RETURN_IF_ERROR(answered);
+  for (const auto& [index, suspect] : suspects) {
+    const WorkloadCase& workload = *job->cases[index];
+    const OracleEntry& oracle = *oracles[index].at(suspect.variant);
+    const OutputComparison compared =
+        workload.judge() != nullptr
+            ? workload.judge()->Judge(workload, suspect.variant, *suspect.outputs, *oracle.outputs)
+            : JudgeOutputs(workload, suspect.outputs->CompareWith(workload, *oracle.outputs));
+    if (compared.right) continue;
+    Ending ending = {v1::OUTCOME_INCORRECT, absl::StrCat("in a timed call: ", compared.message)};
+    if (suspect.late) ending.message = absl::StrCat(kLateInputs, compared.message);
+    if (suspect.repeated) {
+      ending = {v1::OUTCOME_CHEAT, absl::StrCat(kStaleOutput, compared.message)};
+    }
+    FailWorkload(ending, index, job);
+    return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ksearch
