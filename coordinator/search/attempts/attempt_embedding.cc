@@ -14,8 +14,6 @@
 namespace ksearch {
 namespace {
 
-constexpr size_t kMaxReason = 300;
-
 // Why the answer is no embedding; empty: it is one.
 std::string FaultOf(const ModelAnswer& answer) {
   if (!answer.status.ok()) return answer.status.ToString();

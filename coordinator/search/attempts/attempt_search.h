@@ -25,6 +25,10 @@ inline constexpr int kAttemptSearchStateVersion = 1;
 // once more. A program that was screened before is not screened again. The policy decides what each
 // attempt is built from.
 //
+// One class in several files: attempt_search.cc has its stages, attempt_answers.cc what becomes of
+// the model's answers, attempt_embedding.cc and attempt_notes.cc the other calls it makes, and
+// attempt_evaluation.cc what is done with an attempt's program.
+//
 // The state holds ids; sources and results are read from SearchContext.programs. If that fails the
 // run fails, and may be resumed.
 class AttemptSearch : public SearchStrategy {
@@ -49,20 +53,20 @@ class AttemptSearch : public SearchStrategy {
  private:
   using State = v1::AttemptSearchState;
 
+  // Of texts that say why something is as it is.
+  static constexpr size_t kMaxReason = 300;
+
+  // ---- attempt_answers.cc
   // UNAVAILABLE: the program that it changes cannot be read; other errors as for ProgramIn.
   absl::StatusOr<v1::Sources> ProgramOf(const LlmReply& reply, const v1::AttemptPlan& plan) const;
   void FoldAnswer(const LlmReply& reply, v1::AttemptState* attempt, StepOutput* out);
+  void FoldFailedCall(const absl::Status& status, v1::AttemptState* attempt, StepOutput* out);
+  void FoldVerdict(const ModelAnswer& answer, v1::AttemptState* attempt, StepOutput* out);
   // Has the attempt's program screened, unless the strategy objects to it or it is already known.
   // Invalidates pointers to attempts.
   void Admit(const v1::Sources& sources, v1::AttemptState* attempt, StepOutput* out);
   // Invalidates attempts.
   void FoldObjection(const Objection& objection, v1::AttemptState* attempt, StepOutput* out);
-  void FoldNote(const ModelAnswer& answer, StepOutput* out);
-  void FoldVerdict(const ModelAnswer& answer, v1::AttemptState* attempt, StepOutput* out);
-  void FoldFailedCall(const absl::Status& status, v1::AttemptState* attempt, StepOutput* out);
-  void SettleSeed(const v1::ScreenedProgram& program, StepOutput* out);
-  // Continues once no result of a given program is outstanding.
-  void SettleSeeds(StepOutput* out);
 
   // ---- attempt_embedding.cc
   // Whether programs are embedded, as far as is known.
@@ -79,27 +83,37 @@ class AttemptSearch : public SearchStrategy {
   // Requests embeddings of the given programs; true: none is outstanding.
   bool EmbedGiven(StepOutput* out);
   v1::GivenEmbedding* FindGivenEmbedding(const std::string& candidate_id);
+
+  // ---- attempt_evaluation.cc
+  // Returns true if the attempt may have ended.
+  bool ServeScreen(v1::AttemptState* attempt, StepOutput* out);
+  void Screen(v1::Sources sources, v1::AttemptState* attempt, StepOutput* out);
   // Has a program that passed examined and profiled if that is wanted; then the attempt ends.
   // `program` has a result; its sources are read when needed.
   void TakeScreened(v1::ScreenedProgram program, const std::string& screen_tag,
                     v1::AttemptState* attempt, StepOutput* out);
   void TakeExamined(v1::ScreenedProgram program, const std::string& screen_tag,
                     v1::AttemptState* attempt, StepOutput* out);
+
+  // ---- attempt_notes.cc
+  void ServeNotes(StepOutput* out);
+  void FoldNote(const ModelAnswer& answer, StepOutput* out);
+
+  // ---- attempt_search.cc
+  void SettleSeed(const v1::ScreenedProgram& program, StepOutput* out);
+  // Continues once no result of a given program is outstanding.
+  void SettleSeeds(StepOutput* out);
+  // Requests everything that is wanted and not yet in progress.
+  void Advance(StepOutput* out);
+  v1::AttemptPlan Plan();
+  void BeginAttempt();
+  void Serve(v1::AttemptState* attempt, StepOutput* out);
+  // Returns the call's number, or 0 if the search has failed.
+  int64_t Ask(absl::StatusOr<AskModel> ask, StepOutput* out);
   // `fault`: why the attempt produced no program; empty if it did. Invalidates pointers to
   // attempts.
   void EndAttempt(const v1::AttemptState& attempt, const std::string& fault, bool repeated = false);
   void RemoveAttempt(int round);
-
-  // Requests everything that is wanted and not yet in progress.
-  void Advance(StepOutput* out);
-  void Serve(v1::AttemptState* attempt, StepOutput* out);
-  // Returns true if the attempt may have ended.
-  bool ServeScreen(v1::AttemptState* attempt, StepOutput* out);
-  v1::AttemptPlan Plan();
-  void BeginAttempt();
-  void ServeNotes(StepOutput* out);
-  // Returns the call's number, or 0 if the search has failed.
-  int64_t Ask(absl::StatusOr<AskModel> ask, StepOutput* out);
   void Finish(State::Stage stage, const std::string& reason);
 
   EvaluationLog log() { return EvaluationLog(rules_, state_.mutable_log(), &saved_); }
