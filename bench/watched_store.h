@@ -14,8 +14,8 @@
 
 namespace ksearch {
 
-// How long steps wait for the store: a store that hands everything on, and clocks what the thread
-// of a step waits for, from one commit to the next. Thread-safe.
+// Measures how long steps wait for the store: a store that forwards everything and times the waits
+// of a step's thread between commits. Thread-safe.
 class WatchedStore final : public Store {
  public:
   struct Wait {

@@ -15,8 +15,8 @@ namespace ksearch {
 absl::Status UsageError(absl::string_view message);
 bool IsUsageError(const absl::Status& status);
 
-// What a daemon ends with if it cannot begin, as the command line does (docs/cli.md): 2 for a usage
-// error, else 3.
+// Exit code of a daemon that cannot start, as for the command line (docs/cli.md): 2 for a usage
+// error, otherwise 3.
 int ExitCodeOfBadStart(const absl::Status& status);
 
 // Splits "--name value" and "--name=value" into (name, value), in order; names keep their dashes.

@@ -23,7 +23,7 @@ class BlobFolder {
   static absl::StatusOr<std::unique_ptr<BlobFolder>> Open(const std::string& path);
 
   bool Has(const std::string& sha256) const;
-  // Where a blob lies, which counts as used now. NOT_FOUND; INVALID_ARGUMENT: not a name.
+  // Returns the path of a blob, which counts as used now. NOT_FOUND; INVALID_ARGUMENT: not a name.
   absl::StatusOr<std::string> Use(const std::string& sha256) const;
   // No effect if it is there. INVALID_ARGUMENT: `bytes` are not what the name says.
   absl::Status Put(const std::string& sha256, absl::string_view bytes) const;

@@ -5,7 +5,7 @@
 
 namespace ksearch {
 
-// Where time comes from. Thread-safe.
+// The source of time. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;

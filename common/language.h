@@ -11,7 +11,7 @@
 
 namespace ksearch {
 
-// What builds a language's programs.
+// The program that builds a language's programs.
 enum class Toolkit {
   kNone,  // nothing yet: no worker takes such programs
   kGxx,
@@ -30,7 +30,7 @@ enum class SourceScanner {
 // builder, the words of their prompts).
 struct LanguageFacts {
   v1::Language id = v1::LANGUAGE_UNSPECIFIED;
-  // What people type and read, e.g. "cpp"; lower case.
+  // Name for users, e.g. "cpp"; lower case.
   absl::string_view name;
   // Other words that people type for it.
   std::vector<absl::string_view> aliases;
@@ -42,16 +42,16 @@ struct LanguageFacts {
   // can (Builder::ServesDevice).
   std::vector<v1::DeviceClass> built_for;
   Toolkit toolkit = Toolkit::kNone;
-  // What to do about a missing or broken compiler or interpreter.
+  // Advice on a missing or broken compiler or interpreter.
   absl::string_view toolkit_advice;
   // The compiler can put delays at a program's barriers and add a line table (BuildVariant).
   bool builds_instrumented = false;
-  // What a program may call depends on the toolkit's version, so that prompts name it.
+  // The toolkit's version determines the functions that programs may call, so that prompts name it.
   bool toolkit_is_told = false;
   SourceScanner scanner = SourceScanner::kNone;
 
-  // What files are called: a program's main file, endings of files that say the language (the first
-  // is that of a task's own programs), and of files that may lie beside them.
+  // File names: a program's main file, extensions that identify the language (the first is that of
+  // a task's own programs), and extensions of files that may accompany them.
   absl::string_view main_path;
   // The main file is the one of that name, or the only one outside of folders; other files count if
   // it imports them. Where false, all are built together.
@@ -59,15 +59,16 @@ struct LanguageFacts {
   std::vector<absl::string_view> main_extensions;
   std::vector<absl::string_view> more_extensions;
 
-  // What texts look like: words that some file must have, the tags of code fences, how a file may
-  // begin, what opens a comment up to the end of a line.
+  // Characteristics of program texts: words that some file must have, the tags of code fences, how
+  // a file may begin, and the beginning of a comment up to the end of a line.
   absl::string_view entry;
-  // How a line that defines the entry begins, the usual ways first; empty if `entry` says enough.
+  // Beginnings of lines that define the entry, the usual ones first; empty if `entry` is
+  // sufficient.
   std::vector<absl::string_view> entry_lines;
   std::vector<absl::string_view> fence_tags;
   std::vector<absl::string_view> openings;
   absl::string_view line_comment;
-  // What opens and closes a string that may span lines; empty if there is none.
+  // Delimiters of strings that may span lines; empty if there are none.
   std::vector<absl::string_view> long_quotes;
 };
 

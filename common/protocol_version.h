@@ -3,9 +3,9 @@
 
 namespace ksearch {
 
-// What WorkerHello.protocol_version says. Raised when a worker of the release before cannot do this
-// release's jobs: the identity of a job is made in another way, or a field has come that must not
-// be ignored. Programs whose numbers are the same work together, whichever is upgraded first
+// The value of WorkerHello.protocol_version. Increased when a worker of the previous release cannot
+// do this release's jobs: the identity of a job is computed in another way, or there is a new field
+// that must not be ignored. Programs with equal numbers work together, whichever is upgraded first
 // (docs/packages.md). 2: jobs name their trusted programs and languages.
 inline constexpr int kProtocolVersion = 2;
 

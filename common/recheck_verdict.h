@@ -6,10 +6,10 @@
 
 namespace ksearch {
 
-// Whether a claim, a result that has a comparison with the baseline, holds now that the
-// confirmation was repeated: verdict, text, claimed, claimed_on and repeated. How much faster a
-// candidate is may differ from one platform to another (a model of device, a harness version, a
-// toolkit): ratios are compared on the same one only.
+// Decides whether a claim, a result with a comparison with the baseline, holds now that the
+// confirmation has been repeated. Fills in verdict, text, claimed, claimed_on and repeated. The
+// speed-up of a candidate may differ between platforms (a device model, a harness version, a
+// toolkit): ratios are compared only on the same platform.
 v1::RecheckResult JudgeRecheck(const v1::JobResult& claim, const v1::JobResult& repeated);
 
 }  // namespace ksearch

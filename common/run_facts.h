@@ -38,7 +38,7 @@ std::string RatioText(const v1::Comparison& comparison);
 // "improved: 6.42x [6.31, 6.55] at 95 %".
 std::string VerdictText(const v1::Comparison& comparison);
 
-// What a PROFILE job brought: kernels, or else a reason why there are none, in `absence` and
+// The result of a PROFILE job: kernels, or otherwise a reason why there are none, in `absence` and
 // `note`.
 v1::Profile ProfileIn(const v1::JobResult& profiled);
 

@@ -11,8 +11,8 @@ namespace ksearch {
 // (coordinator/events/sinks/sink_table.cc).
 inline constexpr absl::string_view kSinkKinds[] = {"jsonl", "wandb", "tensorboard"};
 
-// What `--sink` is given: [NAME=]KIND[:FOLDER]. A relative folder starts at the current one.
-// A usage error if it is not of that form, or if there is no such kind.
+// Parses the value of `--sink`: [NAME=]KIND[:FOLDER]. A relative folder starts at the current one.
+// A usage error if it does not have that form, or if there is no such kind.
 absl::StatusOr<v1::SinkConfig> ParseSinkArgument(absl::string_view text);
 
 }  // namespace ksearch

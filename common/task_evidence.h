@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// What a result shows about the programs of its job's task.
+// The evidence that a result gives about the programs of its job's task.
 enum class TaskEvidence {
   kNone,
   kWorks,   // the reference has answered on every workload of the job
@@ -18,8 +18,8 @@ enum class TaskEvidence {
 };
 TaskEvidence EvidenceOf(const v1::JobSpec& spec, const v1::JobResult& result);
 
-// What such evidence is about: the task by its content, the language of the candidate and the
-// platform, because another compiler or device may take what this one does not.
+// The subject of such evidence: the task by its content, the language of the candidate, and the
+// platform, because another compiler or device may not accept what this one does.
 std::string EvidenceKey(const v1::JobSpec& spec);
 
 // FAILED_PRECONDITION for callers that need the task: its own programs are at fault, and `why`.

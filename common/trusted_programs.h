@@ -22,7 +22,7 @@ const v1::Sources* FindInLanguage(const google::protobuf::RepeatedPtrField<v1::S
 const v1::Sources* ChooseTrusted(const google::protobuf::RepeatedPtrField<v1::Sources>& choices,
                                  v1::Language language);
 
-// Whether programs in `language` can be judged by the task: they run on its device, and it has a
+// Returns OK if the task can judge programs in `language`: they run on its device, and it has a
 // reference. INVALID_ARGUMENT otherwise, after "<field>: ".
 absl::Status CheckRunsTask(absl::string_view field, const v1::Task& task, v1::Language language);
 

@@ -3,7 +3,7 @@
 
 namespace ksearch {
 
-// What a coordinator adds when no worker can do a job. The command line leaves it out where the
+// Advice that a coordinator appends when no worker can do a job. The command line removes it if the
 // worker is its own (`--local`).
 inline constexpr char kStartWorkerAdvice[] =
     "; `ksearch workers` lists who is there; start one: ksearch-worker --coordinator ADDRESS";

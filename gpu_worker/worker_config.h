@@ -23,20 +23,20 @@ namespace ksearch {
 absl::StatusOr<v1::WorkerConfig> LoadWorkerConfig(const std::vector<std::string>& args,
                                                   bool need_coordinator = true);
 
-// Jobs in hand at once: as the config says, else two per device, so that one builds while another
-// is measured, and up to four where there are four cores for each.
+// Jobs at once: as the config says, otherwise two per device, so that one builds while another is
+// measured, and up to four if there are four cores for each.
 int SlotsOf(const v1::WorkerConfig& config, int devices, int cores);
 
 // Reads the token and certificates that the config names; errors of ReadClientAccess and
-// CheckClientAccess. Before TakeAccount: files of root's may be given.
+// CheckClientAccess. To be called before TakeAccount, because the files may be root's.
 absl::StatusOr<ClientAccess> ReadWorkerAccess(const v1::WorkerConfig& config);
 
-// Makes state_dir and, as root, gives it to the account of the config, prepares control groups and
-// becomes that account; as anyone else only makes state_dir. Before any thread is started.
-// FAILED_PRECONDITION if state_dir is someone else's.
+// Creates state_dir and, as root, gives it to the account of the config, prepares control groups
+// and switches to that account; otherwise only creates state_dir. Must be called before any thread
+// is started. FAILED_PRECONDITION if state_dir belongs to somebody else.
 absl::Status TakeAccount(const v1::WorkerConfig& config);
 
-// OK, or NOT_FOUND with one line for every program or folder that this account cannot use.
+// Returns OK, or NOT_FOUND with one line for every program or folder that this account cannot use.
 absl::Status CheckPrograms(const v1::WorkerConfig& config);
 
 }  // namespace ksearch

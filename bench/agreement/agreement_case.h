@@ -9,9 +9,9 @@
 
 namespace ksearch {
 
-// What ksearch_agreement_bench answers: a case as a script wrote it who asked the published program
-// the same. Each function takes one case and returns what this project makes of it. A case without
-// a field that is needed ends the program: scripts are trusted.
+// Answers cases for ksearch_agreement_bench, in the form in which a script wrote them that asked
+// the published program the same. Each function takes one case and returns this project's result.
+// The program ends if a case lacks a required field, because the scripts are trusted.
 using Json = nlohmann::json;
 
 // {tree, reply, task, round, max_difficulty}: a reply's edits applied to a tree, and what is picked

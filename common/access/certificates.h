@@ -49,8 +49,8 @@ absl::StatusOr<std::string> MakeKey();
 // PKCS #10, PEM, signed with `key`; it names nobody. INVALID_ARGUMENT: `key` cannot be read.
 absl::StatusOr<std::string> MakeSigningRequest(const std::string& key);
 
-// What the certificate of a worker that joined says, in URI:ksearch://joined/TOKEN/WORKER/KEY/END,
-// so that it can be read off a connection without parsing the certificate on every call.
+// The content of a joined worker's certificate, as URI:ksearch://joined/TOKEN/WORKER/KEY/END, so
+// that it can be read from a connection without parsing the certificate at every call.
 struct JoinedWorker {
   std::string token_id;  // of the join token
   std::string worker_id;

@@ -21,7 +21,7 @@ struct ClientAccess {
   std::string worker_name;
 };
 
-// Where the parts of a ClientAccess come from. Empty names are left out.
+// The origins of the parts of a ClientAccess. Empty names are omitted.
 struct ClientAccessFiles {
   std::string token_file;  // one line
   std::string ca_file;

@@ -72,7 +72,7 @@ class RunRegistry {
   absl::Status Steer(const std::string& run_id, const v1::SteerRunRequest& change,
                      absl::Duration patience = absl::Seconds(10));
 
-  // What the active runs are doing.
+  // The state of the active runs.
   struct Standing {
     bool any_yet = false;  // a run has been active in this process
     int active = 0;        // have not ended

@@ -20,7 +20,7 @@ class TaskAdmission {
   struct Parts {
     Store* store;
     JobSink* jobs;
-    // Whether a connected worker could take the job.
+    // Returns true if a connected worker could take the job.
     std::function<bool(const v1::JobSpec&)> can_place;
   };
   explicit TaskAdmission(Parts parts) : parts_(std::move(parts)) {}

@@ -19,7 +19,7 @@ using ParseCode =
 absl::StatusOr<v1::Sources> ProgramIn(const LlmReply& reply, const ParseCode& parse,
                                       v1::Language language);
 
-// What a reply says about its program before the code, on one line of at most 250 bytes.
+// Returns a reply's words about its program before the code, on one line of at most 250 bytes.
 std::string IdeaIn(const std::string& reply);
 
 // The part of a refused reply that a complaint shows: its beginning and end with a mark between,

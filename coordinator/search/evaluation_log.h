@@ -58,8 +58,8 @@ class EvaluationLog {
 
   // ---- an end near the floor (RunConfig.floor_share)
   bool IsAtFloor(const v1::ScreenedProgram& program) const;
-  // Of the programs at the floor that were not refused, the one nearest to it; null if there is
-  // none.
+  // Returns the program nearest to the floor among those at the floor that were not refused; null
+  // if there is none.
   const v1::ScreenedProgram* FindAtFloor() const;
 
   // ---- profiles (profiling.h)

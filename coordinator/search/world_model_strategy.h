@@ -71,8 +71,8 @@ class WorldModelStrategy : public SearchStrategy {
   // Keeps a program for later prompts to build on.
   void KeepSolution(const v1::ScreenedProgram& program);
 
-  // What people change (world_model_steering.cc). ScreenSolution changes nothing on an error;
-  // TakeSolution returns false if `result` is of no program that a person gave.
+  // Changes by people (world_model_steering.cc). ScreenSolution changes nothing on an error;
+  // TakeSolution returns false if `result` does not belong to a program that a person gave.
   absl::Status ScreenSolution(const v1::GivenSolution& given, StepOutput* out);
   bool TakeSolution(const ScreenResult& result, StepOutput* out);
   bool AwaitsSolution(const std::string& candidate_id) const;

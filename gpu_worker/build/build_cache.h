@@ -14,22 +14,22 @@
 
 namespace ksearch {
 
-// Remembers on disk what a builder made of the same sources, header, limits and toolchain:
-// successes and failures, but not timeouts (a busy machine's fault as well as the sources'). Equal
-// requests at the same time are built once. Several processes may share a folder: entries appear by
-// rename. An entry with a damaged artifact counts as absent.
+// Caches on disk what a builder made of the same sources, header, limits and toolchain: successes
+// and failures, but not timeouts, which a busy machine may have caused. Equal requests at the same
+// time are built once. Several processes may share a folder: entries appear by rename. An entry
+// with a damaged artifact counts as absent.
 //
-// Entries are dropped, least recently used first, when together they exceed `max_bytes`; never one
+// When entries together exceed `max_bytes`, the least recently used ones are removed, but never one
 // that a living BuildResult holds. Thread-safe.
 class BuildCache : public Builder {
  public:
-  // `folder` is made if missing.
+  // Creates `folder` if it is missing.
   static absl::StatusOr<std::unique_ptr<BuildCache>> Create(std::unique_ptr<Builder> builder,
                                                             const std::string& folder,
                                                             int64_t max_bytes);
 
   absl::StatusOr<BuildResult> Build(const BuildRequest& request, std::stop_token stop) override;
-  // Not cached: the coordinator asks once.
+  // Not cached, because the coordinator asks only once.
   absl::StatusOr<ProgramDescription> Describe(const BuildRequest& request,
                                               std::stop_token stop) override {
     return builder_->Describe(request, stop);
@@ -48,7 +48,7 @@ class BuildCache : public Builder {
   };
   struct Entry {
     int64_t bytes = 0;
-    int64_t last_use = 0;  // rises with every use
+    int64_t last_use = 0;  // increases with every use
     std::weak_ptr<const void> hold;
   };
 
@@ -60,7 +60,7 @@ class BuildCache : public Builder {
   void ScanFolder();
   // The stored result, pinned and marked as used.
   std::optional<BuildResult> Find(const std::string& key);
-  // Stores what can be stored; a full disk costs the cache entry, not the build.
+  // Stores the result if it can be stored; a full disk loses the cache entry, not the build.
   BuildResult Store(const std::string& key, BuildResult result);
   absl::StatusOr<BuildResult> BuildOnce(const std::string& key, const BuildRequest& request,
                                         std::stop_token stop);

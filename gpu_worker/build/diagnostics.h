@@ -18,12 +18,12 @@ struct CompilerLog {
 };
 
 // Makes the log of GCC, Clang or a linker short enough for a model to read and act on: the first
-// real errors with the code they point at, template backtraces cut to their first steps, repeated
-// messages once, absolute paths reduced to file names, control characters dropped. For any bytes.
-// All text is valid UTF-8, as proto strings must be.
+// real errors with the code they refer to, template backtraces cut to their first steps, repeated
+// messages once, absolute paths reduced to file names, control characters dropped. Accepts any
+// bytes. All text is valid UTF-8, as proto strings must be.
 CompilerLog DigestCompilerLog(absl::string_view log);
 
-// Shortens `text`, valid UTF-8, to at most `limit` bytes of valid UTF-8.
+// Shortens `text`, which must be valid UTF-8, to at most `limit` bytes of valid UTF-8.
 void CutUtf8(size_t limit, std::string* text);
 
 }  // namespace ksearch

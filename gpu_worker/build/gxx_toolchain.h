@@ -13,19 +13,19 @@
 
 namespace ksearch {
 
-// Builds C++ candidates into shared objects with GCC, inside the sandbox: sources can include and
-// embed any file the compiler can read. Floating point keeps IEEE rules but for contraction to
-// fused multiply-add, which GCC does by default and references do too.
+// Builds C++ candidates into shared objects with GCC inside the sandbox: sources can include and
+// embed any file that the compiler can read. Floating point follows IEEE rules except for
+// contraction to fused multiply-add, which GCC does by default and references do too.
 class GxxToolchain : public Builder {
  public:
   struct Options {
     std::string compiler_path;             // empty: g++ on PATH
     std::vector<std::string> extra_flags;  // appended
-    std::string work_dir;                  // made if missing; its "build-*" folders are ours
-    SandboxSpec sandbox_spec;              // limits that the job does not give
+    std::string work_dir;      // created if missing; its "build-*" folders belong to this object
+    SandboxSpec sandbox_spec;  // the limits that jobs do not set
   };
 
-  // Asks the compiler for its version and target. NOT_FOUND names the missing compiler. `sandbox`
+  // Determines the compiler's version and target. NOT_FOUND names the missing compiler. `sandbox`
   // is borrowed.
   static absl::StatusOr<std::unique_ptr<GxxToolchain>> Create(Options options, Sandbox* sandbox);
 

@@ -13,7 +13,7 @@ namespace ksearch {
 
 inline constexpr int kMaxSourceFiles = 64;
 
-// Which files a language knows, by their endings (with the dot).
+// The file extensions of a language (with the dot).
 struct SourceRules {
   std::vector<absl::string_view> compiled;  // at least one of these
   std::vector<absl::string_view> included;
@@ -22,13 +22,13 @@ const SourceRules& CppSourceRules();
 const SourceRules& CudaSourceRules();
 const SourceRules& PythonSourceRules();
 
-// OK, or INVALID_ARGUMENT with the first reason why these sources never reach a compiler: no file
-// or too many, too large, an unsafe, reserved or repeated path, an unknown ending, a NUL byte,
-// nothing to compile. Written for the author of the sources.
+// Returns OK, or INVALID_ARGUMENT with the first reason why these sources are not compiled: no file
+// or too many, too large, an unsafe, reserved or repeated path, an unknown extension, a NUL byte,
+// nothing to compile. The message is written for the author of the sources.
 absl::Status CheckSources(const v1::Sources& sources, const v1::Limits& limits,
                           const SourceRules& rules);
 
-// Paths of the files to compile, sorted.
+// Returns the paths of the files to compile, sorted.
 std::vector<std::string> CompiledPaths(const v1::Sources& sources, const SourceRules& rules);
 
 }  // namespace ksearch

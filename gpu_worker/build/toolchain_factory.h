@@ -14,7 +14,7 @@ namespace ksearch {
 
 using Toolchains = std::map<v1::Language, std::unique_ptr<Builder>>;
 
-// One cached builder for every toolchain of `config` (default: g++), with its files below
+// Makes one cached builder per toolchain of `config` (default: g++), with its files below
 // `state_dir`. INVALID_ARGUMENT for a language without a toolchain or named twice; errors name the
 // toolchain. `sandbox` is borrowed.
 absl::StatusOr<Toolchains> MakeToolchains(const v1::WorkerConfig& config,

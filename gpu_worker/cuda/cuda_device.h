@@ -11,16 +11,16 @@
 
 namespace ksearch {
 
-// "GPU-8a3f...": as NVML and nvidia-smi write it.
+// "GPU-8a3f...", in the notation of NVML and nvidia-smi.
 std::string GpuUuidText(const CUuuid& uuid);
 
-// One GPU with its primary context, which is the one that the CUDA runtime of a candidate joins.
-// Made current for the thread that opens it; other threads call MakeCurrent first. Everything
-// allocated on it must be gone before it.
+// One GPU with its primary context, which the CUDA runtime of a candidate joins as well. It is made
+// current for the thread that opens it; other threads must call MakeCurrent first. Everything
+// allocated on it must be freed before it.
 class CudaDevice {
  public:
-  // `uuid`: as above; empty takes the first GPU that the driver shows. NOT_FOUND names the GPUs
-  // there are. With `blocking`, waiting for the device gives the core away.
+  // `uuid`: as above; empty takes the first GPU that the driver lists. NOT_FOUND names the existing
+  // GPUs. With `blocking`, waiting for the device yields the core.
   static absl::StatusOr<std::shared_ptr<const CudaDevice>> Open(
       std::shared_ptr<const DriverApi> api, absl::string_view uuid, bool blocking = false);
   ~CudaDevice();
@@ -36,11 +36,11 @@ class CudaDevice {
   std::string architecture() const;
   int multiprocessors() const { return multiprocessors_; }
   int64_t l2_bytes() const { return l2_bytes_; }
-  // The granularity of VMM allocations: sizes are multiples of it.
+  // The granularity of VMM allocations: their sizes must be multiples of it.
   int64_t granularity() const { return granularity_; }
 
   absl::Status MakeCurrent() const;
-  // Free on the whole device, whichever process has the rest.
+  // Free memory of the whole device, whichever process uses the rest.
   absl::StatusOr<int64_t> FreeBytes() const;
 
  private:
@@ -59,8 +59,8 @@ class CudaDevice {
   int64_t granularity_ = 0;
 };
 
-// The properties of memory that CudaDevice's VMM allocations have: on the device, exportable as a
-// POSIX file descriptor.
+// The properties of CudaDevice's VMM allocations: on the device, exportable as a POSIX file
+// descriptor.
 CUmemAllocationProp ShareableMemory(CUdevice device);
 
 }  // namespace ksearch

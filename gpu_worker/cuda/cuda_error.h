@@ -9,22 +9,22 @@
 
 namespace ksearch {
 
-// What an error says about the process and the device.
+// The meaning of an error for the process and the device.
 enum class CudaErrorClass {
   kNone,
-  // Not enough memory of the device; the context stays usable.
+  // Not enough device memory; the context stays usable.
   kOutOfMemory,
-  // Asked for something wrong; the context stays usable.
+  // An invalid request; the context stays usable.
   kCall,
-  // A kernel did something illegal: every later call of the process fails the same way. Whose
-  // kernel it was decides who is to blame.
+  // A kernel did something illegal: every later call of the process fails in the same way. Whoever
+  // launched the kernel is responsible.
   kSticky,
-  // The device or the driver, whatever ran on it.
+  // A fault of the device or the driver, whatever ran on it.
   kHardware,
 };
 CudaErrorClass ClassifyCudaError(CUresult result);
 
-// The context can no longer be used.
+// Returns true if the context can no longer be used.
 inline bool IsSticky(CUresult result) {
   const CudaErrorClass error = ClassifyCudaError(result);
   return error == CudaErrorClass::kSticky || error == CudaErrorClass::kHardware;
@@ -33,8 +33,8 @@ inline bool IsSticky(CUresult result) {
 // "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered".
 std::string CudaErrorText(const DriverApi& api, CUresult result);
 
-// OK for CUDA_SUCCESS, else "<doing>: <text>": kOutOfMemory is RESOURCE_EXHAUSTED, kCall INTERNAL,
-// kSticky ABORTED, kHardware UNAVAILABLE.
+// Returns OK for CUDA_SUCCESS, otherwise "<doing>: <text>": kOutOfMemory is RESOURCE_EXHAUSTED,
+// kCall INTERNAL, kSticky ABORTED, kHardware UNAVAILABLE.
 absl::Status CudaStatus(const DriverApi& api, CUresult result, absl::string_view doing);
 
 #define RETURN_IF_CUDA_ERROR(api, call, doing)                                      \

@@ -10,9 +10,9 @@
 
 namespace ksearch {
 
-// One piece of device memory by the virtual memory API, mapped for reading and writing: made here
-// and given to another process by descriptor, or taken from one. Movable; the driver's table and
-// the context must outlive it. Thread-compatible.
+// One piece of device memory by the virtual memory API, mapped for reading and writing: created
+// here and passed to another process as a descriptor, or received from one. Movable; the driver's
+// table and the context must outlive it. Thread-compatible.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -20,16 +20,16 @@ class DeviceMemory {
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;
   ~DeviceMemory() { Reset(); }
 
-  // `bytes`: a multiple of the device's granularity. RESOURCE_EXHAUSTED if the device has not so
-  // much left. Contents are undefined.
+  // `bytes`: a multiple of the device's granularity. RESOURCE_EXHAUSTED if the device has too
+  // little memory left. The contents are undefined.
   static absl::StatusOr<DeviceMemory> Create(const DriverApi& api, CUdevice device, int64_t bytes);
   // Maps memory that another process exported; `fd` stays the caller's and may be closed
-  // afterwards. `bytes` must be what was created there: mapping more fails.
+  // afterwards. `bytes` must be the size with which it was created: mapping more fails.
   static absl::StatusOr<DeviceMemory> Import(const DriverApi& api, CUdevice device, int fd,
                                              int64_t bytes);
 
-  // A new descriptor that Import takes, here or in another process. The memory lives as long as
-  // any process has it open or mapped.
+  // Returns a new descriptor that Import accepts, here or in another process. The memory exists as
+  // long as any process has it open or mapped.
   absl::StatusOr<UniqueFd> Export() const;
 
   CUdeviceptr address() const { return address_; }

@@ -11,7 +11,7 @@
 
 namespace ksearch {
 
-// Every driver function that this project calls. cuda.h turns some names into versioned ones
+// Every driver function that this project calls. cuda.h renames some functions to versioned ones
 // (cuMemFree is cuMemFree_v2); they are resolved under the name that the header gives them.
 #define KSEARCH_CUDA_DRIVER_FUNCTIONS(F)         \
   F(cuInit)                                      \
@@ -103,23 +103,24 @@ namespace ksearch {
   F(cuProfilerStart)                             \
   F(cuProfilerStop)
 
-// The CUDA driver as a table of functions, found by dlopen: no binary links libcuda, so all of them
-// start on machines without it. Fields have the names of cuda.h: `api.cuMemFree(p)`. Once
-// loaded the table is immutable, so thread-safe, and sealed: the process of a runner also holds a
-// program that would like to wait less. The library is never unloaded: it keeps threads of its own.
+// The CUDA driver as a table of functions, found by dlopen: no binary links libcuda, so that all of
+// them start on machines without it. Fields have the names of cuda.h: `api.cuMemFree(p)`. Once
+// loaded the table is immutable, so thread-safe, and sealed, because the process of a runner also
+// contains a program that could gain from changing it. The library is never unloaded, because it
+// has threads of its own.
 struct DriverApi {
 #define KSEARCH_CUDA_FIELD(name) decltype(&::name) name = nullptr;
   KSEARCH_CUDA_DRIVER_FUNCTIONS(KSEARCH_CUDA_FIELD)
 #undef KSEARCH_CUDA_FIELD
 
   // Opens `library`, resolves every function and calls cuInit. NOT_FOUND: no driver on this machine
-  // (message: what the loader says). FAILED_PRECONDITION: a driver too old for this build, or one
-  // that cannot start (no device, device nodes missing).
+  // (with the loader's message). FAILED_PRECONDITION: the driver is too old for this build, or
+  // cannot start (no device, device nodes missing).
   static absl::StatusOr<std::shared_ptr<const DriverApi>> Load(
       absl::string_view library = "libcuda.so.1");
 };
 
-// The driver's version that this build needs, as cuDriverGetVersion counts (13000 = 13.0).
+// The driver version that this build needs, in the form of cuDriverGetVersion (13000 = 13.0).
 inline constexpr int kNeededDriverVersion = CUDA_VERSION / 1000 * 1000;
 
 }  // namespace ksearch

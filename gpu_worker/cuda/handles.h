@@ -11,8 +11,7 @@
 
 namespace ksearch {
 
-// Owns one handle of the driver and gives it back. Movable; `Release` is what gives it back. The
-// table must outlive it.
+// Owns one handle of the driver and releases it with `Release`. Movable. The table must outlive it.
 template <typename Handle, auto Release>
 class CudaHandle {
  public:
@@ -51,11 +50,11 @@ using CudaBlock = CudaHandle<CUdeviceptr, &DriverApi::cuMemFree>;
 // Page-locked host memory.
 using PinnedBlock = CudaHandle<void*, &DriverApi::cuMemFreeHost>;
 
-// A cubin, fatbin or PTX text in memory.
+// Loads a cubin, fatbin or PTX text in memory.
 absl::StatusOr<CudaModule> LoadCudaModule(const DriverApi& api, const void* image);
 absl::StatusOr<CUfunction> FindCudaFunction(const DriverApi& api, const CudaModule& module,
                                             const char* name);
-// Does not wait for the default stream.
+// The stream does not wait for the default stream.
 absl::StatusOr<CudaStream> MakeCudaStream(const DriverApi& api);
 // With timing unless `flags` say otherwise (CU_EVENT_...).
 absl::StatusOr<CudaEvent> MakeCudaEvent(const DriverApi& api,

@@ -10,11 +10,12 @@
 
 namespace ksearch {
 
-// From now on nobody in this process can unmap these pages, map others over them or change what may
-// be done with them (mseal). `address` and `bytes` in whole pages. False on kernels before 6.10.
+// Prevents everybody in this process from unmapping these pages, mapping others over them or
+// changing their protection (mseal). `address` and `bytes` must be whole pages. Returns false on
+// kernels before 6.10.
 bool SealPages(const void* address, size_t bytes);
 
-// A copy of `bytes` bytes in pages of its own: read-only, and sealed if the kernel can.
+// A copy of `bytes` bytes in its own pages: read-only, and sealed if the kernel supports it.
 struct SealedCopy {
   void* address = nullptr;
   size_t mapped_bytes = 0;
@@ -22,9 +23,9 @@ struct SealedCopy {
 };
 absl::StatusOr<SealedCopy> CopyToSealedPages(const void* from, size_t bytes);
 
-// A table that code of others in this process cannot write to: a stray or a hostile write faults.
-// Where the kernel cannot seal, code that calls mprotect first still can. The pages of a sealed
-// table stay until the process ends.
+// A table that other code in this process cannot write to: a stray or a hostile write faults. If
+// the kernel cannot seal, code that calls mprotect first still can. The pages of a sealed table
+// stay until the process ends.
 template <typename Table>
 absl::StatusOr<std::shared_ptr<const Table>> SealTable(const Table& table) {
   static_assert(std::is_trivially_copyable_v<Table>);

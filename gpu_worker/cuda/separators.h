@@ -11,35 +11,35 @@
 
 namespace ksearch {
 
-// Kernels that keep calls apart. A separator begins when all work before it on its stream, or in
-// its graph, is complete, and what follows begins when it is complete. While it runs it has every
-// multiprocessor to itself, so it waits too for kernels of other streams, and it notes the device's
-// time (%globaltimer, nanoseconds; steps of 32 on an H200) in one of kMaxStamps places. The places
-// are in memory of this process: a program in it can write there, so they are its word.
-// Thread-compatible; the device must outlive it.
+// Kernels that separate calls. A separator begins when all work before it on its stream, or in its
+// graph, is complete, and the work after it begins when it is complete. While it runs it has every
+// multiprocessor to itself, so that it also waits for kernels of other streams. It records the
+// device's time (%globaltimer, nanoseconds; steps of 32 on an H200) in one of kMaxStamps places.
+// The places are in memory of this process, where a program in it can write, so they are only as
+// trustworthy as the program. Thread-compatible; the device must outlive it.
 class Separators {
  public:
   static constexpr int kMaxStamps = 1024;
 
-  // Non-OK: no memory, or a device without cooperative launches.
+  // Fails if there is no memory, or the device has no cooperative launches.
   static absl::StatusOr<Separators> Create(const CudaDevice& device);
 
   CUresult Launch(CUstream stream, int stamp) const;
-  // A separator that keeps the device until Release: what is queued behind it, and on other
-  // streams, begins without a wait for the host. It ends by itself after a few milliseconds, since
-  // a program may wait for the device within a call. One at a time.
+  // Launches a separator that occupies the device until Release: what is queued behind it, and on
+  // other streams, begins without waiting for the host. It ends by itself after a few milliseconds,
+  // because a program may wait for the device within a call. One at a time.
   CUresult Hold(CUstream stream, int stamp);
-  // Returns true if it had not ended by itself.
+  // Ends the separator. Returns true if it had not ended by itself.
   bool Release();
 
-  // `after`: null, or the one node that it depends on, completely.
+  // `after`: null, or the one node that it depends on completely.
   CUresult AddTo(CUgraph graph, const CUgraphNode* after, int stamp, CUgraphNode* node) const;
 
-  // A kernel that does nothing: the least that a call can be.
+  // Launches an empty kernel: the shortest possible call.
   CUresult LaunchNothing(CUstream stream) const;
   CUresult AddNothingTo(CUgraph graph) const;
 
-  // The first `count` stamps, once what notes them is done.
+  // Reads the first `count` stamps, once the work that records them is complete.
   CUresult ReadStamps(int count, std::vector<uint64_t>* stamps) const;
 
  private:

@@ -7,12 +7,11 @@
 
 namespace ksearch {
 
-// What /proc/cpuinfo says about the first processor.
+// Facts about the first processor from /proc/cpuinfo.
 struct CpuModel {
   std::string name;  // "model name"; empty if the text has none
-  // The micro-architecture level of the x86-64 psABI that all its requirements are met for, and
-  // extensions beyond it that kernels care about: "x86-64-v4+avx512_bf16". On other machines,
-  // `machine` (uname -m) itself.
+  // The highest x86-64 psABI level whose requirements are all met, and extensions beyond it that
+  // matter for kernels: "x86-64-v4+avx512_bf16". On other machines, `machine` (uname -m) itself.
   std::string architecture;
 };
 CpuModel ParseCpuInfo(absl::string_view cpuinfo, absl::string_view machine);

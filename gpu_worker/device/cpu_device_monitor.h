@@ -14,8 +14,8 @@ namespace ksearch {
 // The processors of this machine as one device. Unhealthy while hardly any memory is left.
 class CpuDeviceMonitor : public DeviceMonitor {
  public:
-  // Looks once at /proc and /sys below `root` ("" = the real ones). INTERNAL if /proc/cpuinfo
-  // cannot be read.
+  // Reads /proc and /sys below `root` ("": the real ones) once. INTERNAL if /proc/cpuinfo cannot be
+  // read.
   static absl::StatusOr<std::unique_ptr<CpuDeviceMonitor>> Create(const std::string& root = "");
 
   v1::DeviceFingerprint Fingerprint() const override { return fingerprint_; }

@@ -19,45 +19,46 @@
 
 namespace ksearch {
 
-// At or above this a GPU takes no jobs until it has cooled.
+// A GPU of at least this temperature gets no jobs until it has cooled down.
 inline constexpr int kTooHotCelsius = 85;
 
-// One NVIDIA GPU, watched through NVML. It is unhealthy while too hot, while a process of somebody
-// else computes on it, while its device nodes are missing or barred, while MIG splits it, and,
-// until the worker is started again, after an error of the device itself: lost from the bus, a new
-// uncorrected memory error that is not a contained one, an Xid of the device (xid_table.h). Without
-// NVML it knows the facts only and calls the GPU healthy while its nodes are there.
+// One NVIDIA GPU, monitored through NVML. It is unhealthy while it is too hot, while another user's
+// process computes on it, while its device nodes are missing or inaccessible, while MIG splits it,
+// and, until the worker is restarted, after an error of the device itself: lost from the bus, a new
+// uncorrected memory error that is not contained, an Xid of the device (xid_table.h). Without NVML
+// only its facts are known, and it counts as healthy while its nodes exist.
 class CudaDeviceMonitor : public DeviceMonitor {
  public:
   struct Options {
-    // A stranger on the GPU is no reason: for a machine shared on purpose.
+    // Foreign processes on the GPU do not make it unhealthy: for a machine that is shared on
+    // purpose.
     bool allow_busy = false;
-    // Workers of other accounts take no turns with this one (ForeignProcessRules), unless a lock is
-    // named.
+    // Unless a lock is named, workers of other accounts do not take turns with this one
+    // (ForeignProcessRules).
     bool lock_is_named = false;
     std::string device_folder = "/dev";
-    // Where NVML gives no Xid events; null: cannot be read.
+    // The source of Xid events if NVML gives none; null: cannot be read.
     std::shared_ptr<KernelLog> kernel_log = nullptr;
     const Clock* clock = &Clock::Real();
   };
-  // `gpu`: absent without NVML. Xids are watched from now on.
+  // `gpu`: absent without NVML. Xids are observed from now on.
   CudaDeviceMonitor(const GpuFacts& facts, std::optional<NvmlGpu> gpu, Options options);
 
   v1::DeviceFingerprint Fingerprint() const override { return fingerprint_; }
   v1::DeviceHealth Sample() override;
-  // Null without NVML, and while NVML tells nothing, as of a GPU that is lost.
+  // Null without NVML, and while NVML reports nothing, for example for a lost GPU.
   std::optional<v1::DeviceReading> Read() override;
   std::string FaultSince(absl::Time begin) override;
-  // Where Xids come from, as XidWatch::source.
+  // The source of Xids, as XidWatch::source.
   std::string xid_source() const;
 
  private:
-  // Takes in what has happened to the device.
+  // Updates the state by what has happened to the device.
   void Look() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TakeXids(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TakeMemoryErrors(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Fault(absl::Time now, std::string what) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Why this GPU takes no jobs at the moment; empty: no reason.
+  // Returns why this GPU accepts no jobs at the moment; empty if it does.
   std::string PassingFault() const;
 
   const GpuFacts facts_;
@@ -68,18 +69,18 @@ class CudaDeviceMonitor : public DeviceMonitor {
   XidWatch xids_ ABSL_GUARDED_BY(mu_);
   int64_t known_memory_errors_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Time contained_error_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();  // the last
-  // Since when there are memory errors that no Xid explains.
+  // When memory errors that no Xid explains were first seen.
   std::optional<absl::Time> unexplained_since_ ABSL_GUARDED_BY(mu_);
   absl::Time last_fault_at_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
   std::string last_fault_ ABSL_GUARDED_BY(mu_);
-  // Why this GPU must not be used until an operator has looked; empty: no reason.
+  // Why this GPU must not be used until an operator has looked at it; empty: no reason.
   std::string lasting_ ABSL_GUARDED_BY(mu_);
 };
 
-// OK, or FAILED_PRECONDITION with what to do: MIG is on.
+// FAILED_PRECONDITION with what to do if MIG is on.
 absl::Status CheckGpuIsWhole(const NvmlGpu& gpu);
-// The same, and for strangers on the GPU. For the start,
-// before anything of ours runs on it.
+// The same, and also for foreign processes on the GPU. To be called at the start, before anything
+// of ours runs on it.
 absl::Status CheckGpuIsFree(const NvmlGpu& gpu, const v1::DeviceSettings& settings);
 
 }  // namespace ksearch

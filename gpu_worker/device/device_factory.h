@@ -16,7 +16,8 @@ namespace ksearch {
 
 // One device of this worker.
 struct Device {
-  v1::DeviceSettings settings;  // what it came from; of GPUs narrowed to this one
+  // the settings that it comes from; if they name several GPUs, narrowed to this one
+  v1::DeviceSettings settings;
   std::string gpu_uuid;         // empty: the processors
   int driver_cuda_version = 0;  // as in GpuFacts
   std::unique_ptr<DeviceMonitor> monitor;
@@ -25,7 +26,7 @@ struct Device {
   v1::DeviceClass device_class() const { return settings.device_class(); }
 };
 
-// Where the driver is looked for, and its kernel log.
+// The place where the driver is looked for, and its kernel log.
 struct GpuSurroundings {
   std::string nvml_library = "libnvidia-ml.so.1";
   std::string driver_library = "libcuda.so.1";
@@ -35,18 +36,20 @@ struct GpuSurroundings {
   bool built_with_cuda;
   std::shared_ptr<KernelLog> kernel_log;  // null: this account may not read it
 
-  // While still root, if this is root: others may not open the kernel's log everywhere.
+  // Must be called while still root, if started as root: on some machines other accounts may not
+  // open the kernel's log.
   static GpuSurroundings OfThisProcess();
 };
 
-// The devices of `config.device` and `config.more_devices`, in that order, each with the lock of
-// its settings. With `config.compile_only` one that stands for the class of `config.device`; its
-// monitor watches the machine that builds. Errors name the field and say what to do:
-// INVALID_ARGUMENT for a class that this build does not know or a device named twice; NOT_FOUND for
-// no driver or a GPU that is not here; FAILED_PRECONDITION for device nodes that are missing or
-// barred, and GPUs that are busy or split; all this only if none of the chosen GPUs is usable: else
-// those that are not are among the devices, unhealthy, with a line in the log. Without NVML, GPUs
-// are found through the driver and not watched; a line is logged.
+// Returns the devices of `config.device` and `config.more_devices`, in that order, each with the
+// lock of its settings. With `config.compile_only`, returns one that represents the class of
+// `config.device`; its monitor watches the machine that builds. Errors name the field and say what
+// to do: INVALID_ARGUMENT for a class that this build does not support or a device named twice;
+// NOT_FOUND for a missing driver or GPU; FAILED_PRECONDITION for device nodes that are missing or
+// inaccessible, and for GPUs that are busy or split. The latter errors are returned only if none of
+// the chosen GPUs is usable; otherwise the unusable ones are among the devices, unhealthy, and a
+// line is logged. Without NVML, GPUs are found through the driver and not monitored; a line is
+// logged.
 absl::StatusOr<std::vector<Device>> MakeDevices(const v1::WorkerConfig& config,
                                                 const GpuSurroundings& surroundings);
 

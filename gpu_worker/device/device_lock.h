@@ -12,10 +12,10 @@
 
 namespace ksearch {
 
-// Keeps what is being measured undisturbed, across jobs and across the workers of one machine: a
-// lock file held exclusively while measuring, shared by work that may run side by side (builds on
-// the CPU that is the device). The kernel frees it when its holder dies. A process that waits to
-// measure goes before later builds. Thread-safe.
+// Keeps measurements undisturbed, across jobs and across the workers of one machine: a lock file
+// that is held exclusively while measuring, and shared by work that may run side by side (builds on
+// the CPU that is the device). The kernel releases it when its holder dies. A process that waits to
+// measure takes precedence over later builds. Thread-safe.
 class DeviceLock {
  public:
   enum class Mode { kShared, kExclusive };
@@ -29,16 +29,16 @@ class DeviceLock {
     UniqueFd file_;
   };
 
-  // Makes the file (and "<path>.gate" beside it) if missing. PERMISSION_DENIED and the like name
+  // Creates the file (and "<path>.gate" beside it) if missing. PERMISSION_DENIED and the like name
   // it.
   static absl::StatusOr<std::unique_ptr<DeviceLock>> Create(const std::string& path);
 
-  // Exclusive, or nothing while anybody else holds the lock or waits for it.
+  // Acquires the lock exclusively, or returns nullopt while anybody else holds it or waits for it.
   absl::StatusOr<std::optional<Hold>> TryAcquireExclusive();
-  // Waits for as long as it takes; CANCELLED once `stop` is requested.
+  // Waits as long as necessary; CANCELLED once `stop` is requested.
   absl::StatusOr<Hold> Acquire(Mode mode, std::stop_token stop);
-  // Another process that holds it now, in words: "process 4711 (ksearch-worker)". Empty: none is
-  // seen; one of another container may still do.
+  // Returns the other process that holds the lock, as text: "process 4711 (ksearch-worker)". Empty
+  // if none is visible; one in another container may still hold it.
   std::string HeldByAnother() const;
 
  private:

@@ -11,18 +11,19 @@
 
 namespace ksearch {
 
-// Watches one device. Thread-safe.
+// Monitors one device. Thread-safe.
 class DeviceMonitor {
  public:
   virtual ~DeviceMonitor() = default;
   virtual v1::DeviceFingerprint Fingerprint() const = 0;
   // Takes less than 50 ms.
   virtual v1::DeviceHealth Sample() = 0;
-  // The device's clocks, temperature and power at this moment; null: it does not tell. Takes a few
-  // milliseconds and starts nothing on the device.
+  // Returns the device's present clocks, temperature and power; nullopt if it does not report them.
+  // Takes a few milliseconds and starts nothing on the device.
   virtual std::optional<v1::DeviceReading> Read() { return std::nullopt; }
-  // A fault of the device itself that was noticed at `begin` (Clock::SteadyNow() scale) or later,
-  // in words: what ran on it since says nothing about the program. Empty: none. As quick as Sample.
+  // Returns a fault of the device itself that was noticed at `begin` (Clock::SteadyNow() scale) or
+  // later, as text: whatever ran on it since then says nothing about the program. Empty: none. As
+  // quick as Sample.
   virtual std::string FaultSince(absl::Time begin) {
     static_cast<void>(begin);
     return "";

@@ -11,37 +11,38 @@
 
 namespace ksearch {
 
-// What is known of a GPU before anything runs on it.
+// Facts about a GPU that are known before anything runs on it.
 struct GpuFacts {
   std::string uuid;  // "GPU-8a3f..."
   std::string name;  // "NVIDIA H200"
-  int index = 0;     // as nvidia-smi counts
+  int index = 0;     // in nvidia-smi's numbering
   int compute_major = 0, compute_minor = 0;
   std::string driver;
-  int driver_cuda_version = 0;     // 13000: CUDA 13.0, as cuDriverGetVersion counts; 0 = not known
+  int driver_cuda_version = 0;  // in the form of cuDriverGetVersion (13000: CUDA 13.0); 0: unknown
   std::optional<int> node_number;  // N of /dev/nvidiaN
-  int64_t memory_bytes = 0;        // 0 = not known
-  int multiprocessors = 0;         // 0 = not known
-  int64_t l2_bytes = 0;            // 0 = not known
+  int64_t memory_bytes = 0;        // 0: unknown
+  int multiprocessors = 0;         // 0: unknown
+  int64_t l2_bytes = 0;            // 0: unknown
 };
 
-// What nvcc calls it: "sm_90a", "sm_100a"; from compute capability 9.0 on with the features that
-// only this generation has.
+// nvcc's name for it: "sm_90a", "sm_100a"; from compute capability 9.0 on including the features
+// that only this generation has.
 std::string GpuArchitecture(int compute_major, int compute_minor);
 
-// Level 2 cache of the GPUs this project is for, by NVIDIA's data sheets; 0 for others.
+// Level 2 cache of the GPUs that this project supports, by NVIDIA's data sheets; 0 for others.
 int64_t KnownL2Bytes(absl::string_view gpu_name);
 
-// Whether a driver of this `driver_cuda_version` runs what a compiler builds that calls itself
-// `toolkit` ("nvcc release 13.0, V13.0.88; ..."): FAILED_PRECONDITION if it is of an older major
-// version; the minor one does not matter ("minor version compatibility" in NVIDIA's guide "CUDA
-// Compatibility"). OK where either is not known.
+// Checks that a driver of this `driver_cuda_version` runs the output of a compiler that identifies
+// itself as `toolkit` ("nvcc release 13.0, V13.0.88; ..."). FAILED_PRECONDITION if the driver has
+// an older major version; the minor version does not matter ("minor version compatibility" in
+// NVIDIA's guide "CUDA Compatibility"). OK if either is unknown.
 absl::Status CheckDriverRuns(int driver_cuda_version, absl::string_view toolkit);
 
-// The GPUs that a config asks for, in its order. `wanted`: UUIDs (an unmistakable beginning will
-// do), indices or "all"; none is "all". `visible`: the value of CUDA_VISIBLE_DEVICES, in the same
-// words, which bounds the choice as it does for CUDA programs; absent: no bound.
-// NOT_FOUND, INVALID_ARGUMENT: the message names the entry and lists the GPUs there are.
+// Returns the GPUs that a config asks for, in its order. `wanted`: UUIDs (a unique prefix is
+// sufficient), indices or "all"; an empty list means "all". `visible`: the value of
+// CUDA_VISIBLE_DEVICES, in the same notation, which limits the choice as it does for CUDA programs;
+// absent: no limit. NOT_FOUND, INVALID_ARGUMENT: the message names the entry and lists the existing
+// GPUs.
 absl::StatusOr<std::vector<GpuFacts>> SelectGpus(const std::vector<GpuFacts>& present,
                                                  const std::vector<std::string>& wanted,
                                                  const std::optional<std::string>& visible);

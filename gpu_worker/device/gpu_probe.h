@@ -17,19 +17,20 @@ bool BuiltWithCuda();
 
 struct PresentGpu {
   GpuFacts facts;
-  std::optional<NvmlGpu> nvml;  // absent: found through the driver alone
-  // Not OK: NVML counts it and no more; of the facts only the index and a made-up UUID are there.
+  std::optional<NvmlGpu> nvml;  // absent: found only through the driver
+  // Not OK if NVML lists the GPU but cannot access it: of the facts, only the index and a made-up
+  // UUID are set.
   absl::Status reachable = absl::OkStatus();
 };
 
-// Every GPU of this machine, those that do not answer last, through NVML, or without it through the
-// driver, which makes no context for that; a line is logged then. NOT_FOUND: there is neither;
-// FAILED_PRECONDITION: they are there and do not start. Messages say what to do.
+// Returns every GPU of this machine, unresponsive ones last, through NVML, or without it through
+// the driver, which creates no context for that; a line is logged then. NOT_FOUND: there is
+// neither; FAILED_PRECONDITION: they exist but do not start. Messages say what to do.
 absl::StatusOr<std::vector<PresentGpu>> FindGpus(const std::string& nvml_library,
                                                  const std::string& driver_library);
 
-// OK if this account may open the device nodes of the GPU below `folder`; else FAILED_PRECONDITION,
-// which names the nodes and what to do.
+// Returns OK if this account may open the device nodes of the GPU below `folder`; otherwise
+// FAILED_PRECONDITION names the nodes and what to do.
 absl::Status CheckDeviceNodes(const std::string& folder, const GpuFacts& gpu);
 
 }  // namespace ksearch

@@ -7,18 +7,18 @@
 namespace ksearch {
 
 struct ForeignProcessRules {
-  // Also those that /proc does not show, which are of another container, or our own under the
-  // numbers of the host.
+  // Also count processes that /proc does not show: those of another container, or our own under the
+  // host's process ids.
   bool unseen = false;
-  // Also other workers, and what they began, if they run as another account: their default lock is
+  // Also count other workers and their children that run as another account: their default lock is
   // another file, so they would not take turns with this one.
   bool other_accounts = false;
   std::string proc = "/proc";
 };
 
-// Who else computes on a GPU. Of `pids`, those that are neither this process, nor begun by it, nor
-// programs of this project or begun by one (another worker's, which takes turns by the device
-// lock), each as "pid (name)".
+// Other programs that compute on a GPU: those of `pids` that are neither this process, nor started
+// by it, nor programs of this project or started by one (another worker's, which takes turns by the
+// device lock), each as "pid (name)".
 std::vector<std::string> ForeignProcesses(const std::vector<int>& pids,
                                           const ForeignProcessRules& rules);
 

@@ -3,8 +3,9 @@
 
 namespace ksearch {
 
-// Rises when timing or checking changes meaning, or a compiler gets other flags: numbers of
-// different versions do not compare, and results of one answer no job of another.
+// Increased when the meaning of timing or checking changes, or a compiler gets other flags:
+// measurements of different versions are not comparable, and results of one version answer no job
+// of another.
 inline constexpr char kHarnessVersion[] = "11";
 
 }  // namespace ksearch

@@ -16,21 +16,21 @@
 
 namespace ksearch {
 
-// Takes a device out of service after a job had trouble on it, until a probe passes. The first
+// Takes a device out of service after a job had a problem on it, until a probe passes. The first
 // probe runs at once, later ones at growing intervals. Thread-safe.
 class DeviceProber {
  public:
-  // Whether the device with this number answers. UNAVAILABLE means that it could not be asked,
-  // which counts as no try; anything else that is not OK says why it stays out of service.
+  // Checks that the device with this number responds. UNAVAILABLE means that it could not be asked,
+  // which does not count as a try; any other error says why it stays out of service.
   using Probe = std::function<absl::Status(size_t device, std::stop_token stop)>;
-  // What is known of a device that is out of service.
+  // The state of a device that is out of service.
   struct Doubt {
     std::string why;
-    bool probed = false;  // and did not answer; else nobody has asked it yet
+    bool probed = false;  // a probe found no response; false: not probed yet
   };
 
-  // `first_rest`: after its first failed probe a device rests this long, then twice as long each
-  // time, but no more than 30 times.
+  // `first_rest`: pause after a device's first failed probe; it doubles each time, up to 30 times
+  // as long.
   DeviceProber(Probe probe, absl::Duration first_rest)
       : probe_(std::move(probe)), first_rest_(first_rest) {}
   ~DeviceProber();
@@ -38,7 +38,7 @@ class DeviceProber {
   DeviceProber& operator=(const DeviceProber&) = delete;
 
   void Add(size_t device, std::string why);
-  // Nothing: in service.
+  // nullopt: in service.
   std::optional<Doubt> Find(size_t device) const;
 
  private:
@@ -46,10 +46,10 @@ class DeviceProber {
     Doubt doubt;
     absl::Time next = absl::InfinitePast();  // Clock::SteadyNow() scale
     int failures = 0;
-    int not_asked = 0;  // in a row
+    int not_asked = 0;  // consecutive
   };
   void Loop(std::stop_token stop);
-  // The device whose turn it is; nothing once stopped.
+  // Returns the next device to probe; nullopt once stopped.
   std::optional<size_t> AwaitNext(const std::stop_token& stop);
   void Settle(size_t device, const absl::Status& answer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 

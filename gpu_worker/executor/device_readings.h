@@ -11,8 +11,8 @@
 namespace ksearch {
 
 // The newest readings of a worker's devices, for people and metrics. Reads rarely: a GPU answers
-// without touching its multiprocessors, and the verifier reads the same clocks between batches, but
-// a measurement should not meet more of it than needed. Not thread-safe.
+// without using its multiprocessors, and the verifier reads the same clocks between batches, but a
+// measurement should meet as little of it as possible. Not thread-safe.
 class DeviceReadings {
  public:
   static constexpr absl::Duration kReadEvery = absl::Seconds(10);
@@ -20,8 +20,8 @@ class DeviceReadings {
   // Borrows the monitors.
   explicit DeviceReadings(std::vector<DeviceMonitor*> monitors) : monitors_(std::move(monitors)) {}
 
-  // Reads again if the last time is kReadEvery or longer before `now` (Clock::SteadyNow() scale).
-  // Devices that tell nothing are left out; by device_id.
+  // Reads again if the last time is at least kReadEvery before `now` (Clock::SteadyNow() scale).
+  // Devices without readings are omitted; ordered by device_id.
   const std::vector<v1::DeviceReading>& At(absl::Time now);
 
  private:

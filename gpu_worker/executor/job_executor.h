@@ -13,12 +13,12 @@
 
 namespace ksearch {
 
-// Tells the session how far a job is; called from the executing thread, must not block.
+// Reports a job's progress to the session. Called from the executing thread; must not block.
 using ProgressSink = std::function<void(v1::HeldLease::State)>;
 
 // Carries out one job: build, check, measure. Every ending of the candidate is an ordinary result;
-// non-OK is infrastructure trouble, for which the lease is returned with the message. job_id,
-// attempt and worker_id are left to the caller. Cancellation by `stop` gives CANCELLED.
+// an error is an infrastructure failure, for which the lease is returned with the message. The
+// caller fills in job_id, attempt and worker_id. Cancellation by `stop` gives CANCELLED.
 // Thread-safe.
 class JobExecutor {
  public:

@@ -17,9 +17,9 @@ class PipelineExecutor : public JobExecutor {
     const Toolchains* toolchains;
     DevicePool* devices;
     const Clock* clock;
-    // The isolation of the builds, for results that end there; a verdict brings its own.
+    // The isolation of builds, for results that end there; a verdict contains its own.
     v1::IsolationLevel isolation;
-    // Where recorded inputs of tasks lie, by the names of their blobs.
+    // The folder of tasks' recorded inputs, by the names of their blobs.
     std::string inputs_folder;
   };
   explicit PipelineExecutor(Parts parts) : parts_(std::move(parts)) {}

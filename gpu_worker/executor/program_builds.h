@@ -15,35 +15,35 @@
 
 namespace ksearch {
 
-// Everything a job runs, built.
+// All builds of a job.
 struct ProgramBuilds {
   BuildResult candidate;
-  // The rest is there only if the candidate passed and the job is more than BUILD.
+  // Set only if the candidate passed and the job is more than BUILD.
   BuildResult reference;
   std::optional<BuildResult> baseline;  // absent if nothing is timed, or the task has none
   std::vector<BuildResult> rivals;      // as job.rivals
-  // The candidate with delays at its barriers: of a CONFIRM or EXAMINE job; absent if it could not
-  // be built so, which delayed_absence explains.
+  // The candidate with delays at its barriers, for a CONFIRM or EXAMINE job; absent if it could not
+  // be built, as delayed_absence explains.
   std::optional<BuildResult> delayed;
   std::string delayed_absence;
-  // The candidate with a line table, of the same jobs; absent if it could not be built so.
+  // The candidate with a line table, for the same jobs; absent if it could not be built.
   std::optional<BuildResult> lined;
 };
 
 // Builds candidate, reference, baseline and rivals side by side; if the candidate fails, the others
-// are called off. Candidates and rivals may be in a form of the task (common/program_form.h).
-// Trusted programs are those that the job names (common/trusted_programs.h), built
-// with default limits, each in its own language. All for `architecture` (empty: each toolchain's
-// default). A candidate of a CONFIRM or EXAMINE job is built with delays and with a line table,
-// too, where its language can be. A BUILD job builds its candidate alone. Non-OK: CANCELLED after
-// `stop`, FAILED_PRECONDITION without a toolchain for one of the languages, INVALID_ARGUMENT if the
-// task does not hold a program that is named, TaskFault (common/task_fault.h) if a trusted program
-// or a rival does not build: the message names the task and the file.
+// are cancelled. Candidates and rivals may have a form of the task (common/program_form.h). Trusted
+// programs are those that the job names (common/trusted_programs.h), built with default limits,
+// each in its own language. Everything is built for `architecture` (empty: each toolchain's
+// default). A candidate of a CONFIRM or EXAMINE job is also built with delays and with a line
+// table, if its language supports it. A BUILD job builds only its candidate. Errors: CANCELLED
+// after `stop`, FAILED_PRECONDITION without a toolchain for one of the languages, INVALID_ARGUMENT
+// if the task does not contain a program that is named, TaskFault (common/task_fault.h) if a
+// trusted program or a rival does not build: the message names the task and the file.
 absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const v1::JobSpec& spec,
                                             const v1::Task& task, const std::string& architecture,
                                             std::stop_token stop);
 
-// What a verifier is told to load.
+// The artifacts that a verifier is told to load.
 v1::Artifact ArtifactOf(const std::string& id, const BuildResult& build);
 
 }  // namespace ksearch

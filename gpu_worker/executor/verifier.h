@@ -9,15 +9,15 @@
 
 namespace ksearch {
 
-// Checks and times built programs. Whatever the candidate does is a verdict; non-OK means that no
-// verdict could be had: CANCELLED after `stop`, DEADLINE_EXCEEDED after `deadline`
-// (Clock::SteadyNow() scale), else UNAVAILABLE. Thread-safe; one request at a time is carried out.
+// Checks and times built programs. Whatever the candidate does is a verdict; an error means that
+// there is none: CANCELLED after `stop`, DEADLINE_EXCEEDED after `deadline` (Clock::SteadyNow()
+// scale), otherwise UNAVAILABLE. Thread-safe; one request at a time is carried out.
 class Verifier {
  public:
   virtual ~Verifier() = default;
   virtual absl::StatusOr<v1::Verdict> Judge(v1::VerifierRequest request, absl::Time deadline,
                                             std::stop_token stop) = 0;
-  // Whether the device answers: OK, or why not.
+  // Returns OK if the device responds, and the reason otherwise.
   virtual absl::Status Probe(absl::Time deadline, std::stop_token stop) = 0;
 };
 

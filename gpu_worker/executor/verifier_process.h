@@ -14,15 +14,16 @@
 
 namespace ksearch {
 
-// Keeps a ksearch-verifier process, started at the first request and again whenever it is gone: it
-// holds inputs, oracles and baseline times between jobs. Cancelling a job kills the process and
-// with it the runner. A request during which the process dies is given to a fresh one, once.
+// Keeps a ksearch-verifier process, which is started at the first request and restarted whenever it
+// has ended: it keeps inputs, oracles and baseline times between jobs. Cancelling a job kills the
+// process and with it the runner. If the process dies during a request, a new one gets the request,
+// once.
 class VerifierProcess : public Verifier {
  public:
   struct Options {
     std::string binary_path;
     std::string config_path;    // textproto WorkerConfig
-    std::string gpu_uuid = {};  // the one GPU that it sees; empty: none
+    std::string gpu_uuid = {};  // the one GPU that it can access; empty: none
   };
   explicit VerifierProcess(Options options) : options_(std::move(options)) {}
 
@@ -34,12 +35,12 @@ class VerifierProcess : public Verifier {
   absl::Status EnsureStarted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(turn_);
   absl::StatusOr<v1::Verdict> Ask(const v1::VerifierRequest& request, absl::Time deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(turn_);
-  // How the process ended, for people; ends it if it has not.
+  // Ends the process if it is still running. Returns how it ended, as text.
   std::string End() ABSL_EXCLUSIVE_LOCKS_REQUIRED(turn_);
 
   const Options options_;
   Spawner spawner_;
-  // Held through a whole request: it is the request's turn, not the guard of a few fields.
+  // Held during a whole request: it serializes requests and does not guard fields.
   Mutex turn_;
   UniqueFd socket_ ABSL_GUARDED_BY(turn_);
   std::unique_ptr<Subprocess> process_ ABSL_GUARDED_BY(turn_);

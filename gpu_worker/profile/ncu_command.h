@@ -6,16 +6,16 @@
 
 namespace ksearch {
 
-// Which kernel launches of the process are profiled; each is replayed a few dozen times.
+// The kernel launches of the process that are profiled; each is replayed a few dozen times.
 struct NcuLaunches {
-  int skip = 0;  // the first ones: those of warming up and of the harness
+  int skip = 0;  // first launches to skip: those of warming up and of the harness
   int count = 8;
 };
 
-// The arguments of ncu that make it print what ParseNcuCsv reads, without the program's own path
-// and without the program to profile. Clocks are left alone, as other devices' jobs depend on them
-// and an unprivileged process may not set them; caches are emptied before every replay, as every
-// timed call finds them.
+// Returns the arguments with which ncu prints what ParseNcuCsv reads, without ncu's own path and
+// the program to profile. Clocks are left unchanged, because other devices' jobs depend on them and
+// an unprivileged process may not set them; caches are cleared before every replay, as before every
+// timed call.
 std::vector<std::string> NcuArguments(const NcuLaunches& launches);
 
 }  // namespace ksearch

@@ -7,14 +7,13 @@
 
 namespace ksearch {
 
-// One metric that Nsight Compute is asked for, and where its number goes. Only metrics that ncu
-// 2025.3 has been seen to give on an H200: a single one that it does not know makes it profile
-// nothing at all.
+// One metric that Nsight Compute is asked for, and the field for its number. Only metrics that ncu
+// 2025.3 was seen to report on an H200: a single unknown one makes it profile nothing at all.
 struct NcuMetric {
-  // How the numbers of several launches become one.
+  // How the numbers of several launches are combined.
   enum Merge {
     kMean,           // counts: mean of the launches
-    kTimeWeighted,   // ratios: weighted with the launches' durations
+    kTimeWeighted,   // ratios: weighted by the launches' durations
     kLongestLaunch,  // properties of the launch
   };
   const char* name;
@@ -30,9 +29,9 @@ inline constexpr char kNcuDurationMetric[] = "gpu__time_duration.sum";
 inline constexpr char kNcuStallPrefix[] = "smsp__average_warps_issue_stalled_";
 inline constexpr char kNcuStallSuffix[] = "_per_issue_active.ratio";
 
-// In the order in which they are asked for; without the duration and the stalls.
+// In the order in which they are requested; without the duration and the stalls.
 const std::vector<NcuMetric>& NcuMetrics();
-// "selected", the reason of a warp that issues, is among them.
+// Includes "selected", the reason of a warp that issues.
 const std::vector<const char*>& NcuStallReasons();
 
 }  // namespace ksearch

@@ -14,17 +14,17 @@ namespace ksearch {
 // last two slots of a block are the workspace and its size.
 class ArgumentBlocks {
  public:
-  // Forgets everything and makes the blocks that a MAP without `append` asks for. False with the
+  // Discards everything and makes the blocks for a MAP without `append`. Returns false with the
   // reason in *error.
   bool Start(const v1::MapRequest& request, std::string* error);
   // Returns true if every buffer of the request names a set and a slot of Start, and a place within
-  // one of the request's `fds` pieces of memory. False with the reason in *error.
+  // one of the request's `fds` pieces of memory. Otherwise returns false with the reason in *error.
   bool Fits(const v1::MapRequest& request, size_t fds, std::string* error) const;
-  // `address`: of the tensor's first byte.
+  // `address` of the tensor's first byte.
   void SetBuffer(const v1::MappedBuffer& buffer, uint64_t address);
   void SetWorkspace(uint64_t address, int64_t bytes);
-  // The input tensors of a set, in the order of their slots, as far as the verifier told how long
-  // they are.
+  // The input tensors of a set in the order of their slots, so far as the verifier gave their
+  // lengths.
   struct Input {
     int slot = 0;
     uint64_t address = 0;
@@ -35,9 +35,9 @@ class ArgumentBlocks {
   // Returns true if every buffer of every set is known.
   bool Complete() const;
 
-  // A block with every pointer null, for asking the workspace size.
+  // A block with only null pointers, for asking for the workspace size.
   const std::vector<uint64_t>& blank() const { return blank_; }
-  // What the slots of a block but the last two are.
+  // The meaning of all slots of a block except the last two.
   const std::vector<v1::ArgumentSlot>& slots() const { return slots_; }
   int sets() const { return static_cast<int>(blocks_.size()); }
   const std::vector<uint64_t>& block(int set) const { return blocks_[static_cast<size_t>(set)]; }

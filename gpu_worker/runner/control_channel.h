@@ -9,18 +9,19 @@
 
 namespace ksearch {
 
-// The runner's end of the dialogue: one message a packet on a SOCK_SEQPACKET socket, descriptors
-// beside it. Thread-compatible.
+// The runner's end of the dialogue: one message per packet on a SOCK_SEQPACKET socket, with
+// descriptors. Thread-compatible.
 class ControlChannel {
  public:
   explicit ControlChannel(int fd) : fd_(fd) {}
 
-  // Waits for the next request. False when the verifier hung up or sent no request.
+  // Waits for the next request. Returns false if the verifier closed the connection or sent
+  // something else.
   bool Receive(v1::RunnerRequest* request, std::vector<UniqueFd>* fds);
-  // False when the verifier hung up.
+  // Returns false if the verifier closed the connection.
   bool Send(const v1::RunnerReply& reply);
-  // The next request is expected within microseconds: Receive looks for it for a while before it
-  // sleeps, since waking up takes a time of its own.
+  // The next request is expected within microseconds: Receive polls for a while before it sleeps,
+  // because waking up takes time.
   void StayAwake() { awake_ = true; }
 
  private:

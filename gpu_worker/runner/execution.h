@@ -11,11 +11,11 @@
 
 namespace ksearch {
 
-// At most so much of BatchRequest.Preparation.flush_bytes is written before a call.
+// The limit of BatchRequest.Preparation.flush_bytes.
 inline constexpr int64_t kMostFlushBytes = int64_t{1} << 30;
 
-// What depends on the class of device in a runner: memory, and calls with their timing. Thread-
-// compatible.
+// The parts of a runner that depend on the class of device: memory, and calls with their timing.
+// Thread-compatible.
 class Execution {
  public:
   virtual ~Execution() = default;
@@ -23,16 +23,17 @@ class Execution {
   // code runs.
   virtual void Map(const v1::MapRequest& request, std::vector<UniqueFd> fds, Program& program,
                    v1::RunnerReply* reply) = 0;
-  // Fills *reply with `done` or an error. False: nothing can be run after this, the runner ends.
+  // Fills *reply with `done` or an error. Returns false if nothing can be run afterwards and the
+  // runner must end.
   virtual bool RunBatch(const v1::BatchRequest& request, Program& program,
                         v1::RunnerReply* reply) = 0;
 };
 
-// Once all buffers are mapped: Program::Setup; replaces *reply, which is `mapped`, by an error if
-// that fails.
+// Once all buffers are mapped: calls Program::Setup; if that fails, replaces *reply, which is
+// `mapped`, with an error.
 void SetUpIfComplete(const ArgumentBlocks& arguments, Program& program, v1::RunnerReply* reply);
 
-// An error whose text is fit for a message: cut, and without bytes that are no ASCII.
+// Sets an error whose text is safe for a message: truncated, and in ASCII.
 void SetError(v1::RunnerReply* reply, v1::RunnerReply::RunnerError::Code code, int value,
               const std::string& text);
 

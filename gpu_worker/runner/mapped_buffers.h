@@ -20,12 +20,12 @@ class MappedBuffers {
   MappedBuffers(const MappedBuffers&) = delete;
   MappedBuffers& operator=(const MappedBuffers&) = delete;
 
-  // Maps the request's buffers; without `append` everything mapped before goes first. False with
-  // errno in *error_number and the reason in *error.
+  // Maps the request's buffers; without `append`, everything mapped before is unmapped first.
+  // Returns false with errno in *error_number and the reason in *error.
   bool Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds, int* error_number,
            std::string* error);
   // Gives every block `bytes` of scratch memory (0: none) between two inaccessible pages, filled as
-  // the request said, else with a pattern that is no sensible number.
+  // the request says, otherwise with a pattern that is not a plausible value.
   bool AllocateWorkspace(int64_t bytes, int* error_number, std::string* error);
 
   const ArgumentBlocks& blocks() const { return blocks_; }

@@ -13,13 +13,13 @@ namespace ksearch {
 // A shared object and its two entry points: programs in C++ and CUDA.
 class SharedObjectProgram final : public Program {
  public:
-  // `parameters`: of the entry, as the reason for a failed Load writes them: "const KsearchArgs*".
+  // `parameters` of the entry, as the reason for a failed Load shows them: "const KsearchArgs*".
   explicit SharedObjectProgram(std::string parameters) : parameters_(std::move(parameters)) {}
 
   void Load(const v1::LoadRequest& request, const std::vector<UniqueFd>& fds,
             v1::RunnerReply* reply) override;
   bool loaded() const override { return entry_ != nullptr; }
-  // 0 without a workspace symbol.
+  // 0 if there is no workspace symbol.
   int64_t WorkspaceBytes(const uint64_t* arguments) override {
     return workspace_bytes_ == nullptr ? 0 : workspace_bytes_(arguments);
   }
@@ -29,7 +29,8 @@ class SharedObjectProgram final : public Program {
   std::string Raised() const override { return ""; }
 
  private:
-  // False with a reason (the loader's own words) if the object or its entry symbol fails to load.
+  // Returns false with a reason (the loader's message) if the object or its entry symbol fails to
+  // load.
   bool Open(int fd, const v1::LoadRequest& request, std::string* error);
 
   const std::string parameters_;

@@ -8,8 +8,8 @@
 
 namespace ksearch {
 
-// A system call that a filter lets through, and what its arguments must be for that. Several rules
-// for one call: any of them.
+// A system call that a filter permits, and the required values of its arguments. If there are
+// several rules for one call, one of them must match.
 struct AllowedCall {
   struct Condition {
     unsigned argument = 0;  // from 0
@@ -20,10 +20,10 @@ struct AllowedCall {
   std::vector<Condition> conditions;
 };
 
-// The kernel looks at the lower half of int arguments only.
+// The kernel uses only the lower half of int arguments.
 inline constexpr uint64_t kLowerHalf = 0xFFFFFFFFu;
 
-// Flags of open() with which nothing is made or changed; the kernel adds the last by itself.
+// Flags of open() that create or change nothing; the kernel adds the last one itself.
 inline constexpr uint64_t kPlainOpenFlags = O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW | O_NOCTTY |
                                             O_NONBLOCK | O_NOATIME | 0100000 /* O_LARGEFILE */;
 

@@ -13,8 +13,8 @@
 
 namespace ksearch {
 
-// How many processes the kernel has killed on this machine for lack of memory, whatever limit was
-// met; absent where it does not count (before Linux 4.13).
+// The number of processes that the kernel has killed on this machine for lack of memory, whatever
+// limit was exceeded; absent if the kernel does not count them (before Linux 4.13).
 std::optional<int64_t> MachineOutOfMemoryKills();
 
 // A program under bubblewrap. The outer bubblewrap is our child; when it dies, the namespace's init
@@ -28,8 +28,8 @@ class BubblewrapProcess : public SandboxedProcess {
         status_(std::move(status)) {}
   ~BubblewrapProcess() override;
 
-  // Both before any other method, once each: the capture first, since its flood kills through
-  // Kill.
+  // These two must be called before any other method, once each, the capture first, because its
+  // flood kills through Kill.
   absl::Status StartCapture(int64_t keep_bytes);
   void Attach(std::unique_ptr<Subprocess> process);
   OutputCapture& capture() { return *capture_; }
@@ -40,7 +40,7 @@ class BubblewrapProcess : public SandboxedProcess {
   void StopKeepingOutput() override { capture_->StopKeeping(); }
 
  private:
-  // Returns true if bubblewrap reported that its child got as far as running.
+  // Returns true if bubblewrap reported that its child was started.
   bool ProgramRan();
 
   std::unique_ptr<Cgroup> cgroup_;

@@ -17,12 +17,12 @@
 namespace ksearch {
 
 struct CgroupLimits {
-  int64_t memory_bytes = 0;  // swap included; 0 = no limit
-  int max_processes = 0;     // threads count too; 0 = no limit
+  int64_t memory_bytes = 0;  // including swap; 0: no limit
+  int max_processes = 0;     // including threads; 0: no limit
 };
 
-// One job's control group. The destructor kills what is left inside and removes the group.
-// Kill and the two questions about memory may be called from any thread.
+// One job's control group. The destructor kills the processes inside and removes the group. Kill
+// and the two memory queries may be called from any thread.
 class Cgroup {
  public:
   ~Cgroup();
@@ -32,10 +32,10 @@ class Cgroup {
   // For SubprocessOptions::joined_cgroups; open as long as this object lives.
   std::vector<int> join_fds() const;
   void Kill();
-  // The kernel killed something inside because this group's limit was reached.
+  // Returns true if the kernel killed a process inside because this group's limit was reached.
   bool memory_limit_hit() const;
-  // The kernel killed something inside though this group was within its limit: the machine, or a
-  // group around this one, has no memory left.
+  // Returns true if the kernel killed a process inside although this group was within its limit:
+  // the machine, or an enclosing group, has no memory left.
   bool machine_out_of_memory() const;
 
  private:
@@ -43,7 +43,7 @@ class Cgroup {
   Cgroup() = default;
   bool Empty() const;
 
-  std::vector<std::string> folders_;  // one a hierarchy: v2 has one, v1 one a controller
+  std::vector<std::string> folders_;  // one per hierarchy: v2 has one, v1 one per controller
   std::vector<UniqueFd> procs_;
 };
 
@@ -54,11 +54,11 @@ class Cgroup {
 // Find, called later by the worker or by any child of it, sees what there is. Thread-safe.
 class CgroupParent {
  public:
-  // UNAVAILABLE if this machine has no memory and pids controllers that root may use here; then
-  // nothing was changed.
+  // UNAVAILABLE if this machine has no memory and pids controllers that root may use here; nothing
+  // is changed then.
   static absl::Status Prepare(uid_t uid, gid_t gid);
 
-  // UNAVAILABLE, with the reason, if no child can be made.
+  // UNAVAILABLE, with the reason, if no child can be created.
   static absl::StatusOr<std::unique_ptr<CgroupParent>> Find();
 
   absl::StatusOr<std::unique_ptr<Cgroup>> MakeChild(const CgroupLimits& limits);

@@ -19,15 +19,15 @@ struct CgroupHierarchies {
 };
 
 // `self_cgroup` and `mountinfo` are the texts of /proc/self/cgroup and /proc/self/mountinfo;
-// `v2_controllers` that of cgroup.controllers in the v2 mount ("" = unreadable). Pure. v2 is
-// preferred when it holds both controllers.
+// `v2_controllers` is that of cgroup.controllers in the v2 mount ("": unreadable). Pure. Prefers v2
+// if it has both controllers.
 CgroupHierarchies ParseCgroupHierarchies(absl::string_view self_cgroup, absl::string_view mountinfo,
                                          absl::string_view v2_controllers);
 
-// The same for this process, now.
+// The same for this process at present.
 CgroupHierarchies ReadCgroupHierarchies();
 
-// Mount point of the first cgroup2 mount, or "".
+// Returns the mount point of the first cgroup2 mount, or "".
 std::string UnifiedMount(absl::string_view mountinfo);
 
 }  // namespace ksearch

@@ -9,10 +9,10 @@
 
 namespace ksearch {
 
-// What ProcessorsAllowList has, and what NVIDIA's user-mode driver is publicly known to call once
-// its context is there: requests to its device nodes (numbers as in NVIDIA's open kernel modules),
-// their opening and mapping, and waiting for events. Not seen on a GPU yet:
-// tests/gpu/trace_system_calls.sh tells what is missing there.
+// The calls of ProcessorsAllowList, and those that NVIDIA's user-mode driver is publicly known to
+// make once its context exists: requests to its device nodes (numbers as in NVIDIA's open kernel
+// modules), opening and mapping them, and waiting for events. Not verified on a GPU yet:
+// tests/gpu/trace_system_calls.sh shows what is missing.
 std::vector<AllowedCall> GpuDriverAllowList(pid_t self);
 
 }  // namespace ksearch

@@ -14,11 +14,11 @@
 
 namespace ksearch {
 
-// Reads a pipe to its end on a thread of its own, so that a program that prints is never held up
-// by a full pipe. Keeps the first bytes and counts the rest. Thread-safe.
+// Reads a pipe to its end on its own thread, so that a program that prints is never blocked by a
+// full pipe. Keeps the first bytes and counts the rest. Thread-safe.
 class OutputCapture {
  public:
-  // A program may print this many times what is kept before it counts as flooding.
+  // A program that prints more than this many times the kept size is flooding.
   static constexpr int64_t kFloodFactor = 64;
 
   struct Captured {
@@ -34,14 +34,14 @@ class OutputCapture {
   OutputCapture(const OutputCapture&) = delete;
   OutputCapture& operator=(const OutputCapture&) = delete;
 
-  // The end to hand to the program; close it here once the program has it.
+  // The end for the program; close it here once the program has it.
   int write_fd() const { return write_end_.get(); }
   void CloseWriteEnd() { write_end_.Reset(); }
 
-  // Reads what is in the pipe; all that comes later is dropped.
+  // Reads the bytes in the pipe; everything that arrives later is dropped.
   void StopKeeping();
 
-  // Waits until every writer is gone, but no longer than `grace`, and returns what came.
+  // Waits until every writer is gone, but no longer than `grace`, and returns the output.
   Captured Finish(absl::Duration grace);
 
  private:
@@ -50,20 +50,20 @@ class OutputCapture {
   void Loop();
   void Wake();
   bool ProcessRequests();
-  // Returns true if the pipe is empty just now.
+  // Returns true if the pipe is empty at this moment.
   bool PipeEmpty() const;
 
   const int64_t keep_bytes_;
   const std::function<void()> on_flood_;
   const UniqueFd read_end_;
   UniqueFd write_end_;
-  const UniqueFd wake_;  // eventfd; readable = a request below is new
+  const UniqueFd wake_;  // eventfd; readable if one of the requests below is new
   Mutex mu_;
   CondVar changed_;
   Captured captured_ ABSL_GUARDED_BY(mu_);
-  bool ending_ ABSL_GUARDED_BY(mu_) = false;    // asked to stop reading
-  bool emptying_ ABSL_GUARDED_BY(mu_) = false;  // asked to stop keeping
-  bool dropping_ ABSL_GUARDED_BY(mu_) = false;  // keeps nothing from now on
+  bool ending_ ABSL_GUARDED_BY(mu_) = false;    // requested to stop reading
+  bool emptying_ ABSL_GUARDED_BY(mu_) = false;  // requested to stop keeping
+  bool dropping_ ABSL_GUARDED_BY(mu_) = false;  // drops everything from now on
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };

@@ -9,11 +9,12 @@
 
 namespace ksearch {
 
-// All that the runner and a candidate for processors may call once the candidate is there: what the
-// honest programs of tests/bad_candidates were seen to call (threads of their own and of OpenMP,
-// memory, exceptions, output, clocks, loading; traced with strace on Linux 6.18, glibc 2.36), what
-// takes its place with other versions of the C library, and what asks the kernel for a fact about
-// the machine. `self` is the calling process, the only one that may be sent a signal.
+// All calls that the runner and a candidate for processors may make once the candidate is loaded:
+// calls that the honest programs of tests/bad_candidates were seen to make (threads of their own
+// and of OpenMP, memory, exceptions, output, clocks, loading; traced with strace on Linux 6.18,
+// glibc 2.36), their equivalents in other versions of the C library, and calls that ask the kernel
+// for facts about the machine. `self` is the calling process, the only one that signals may be sent
+// to.
 std::vector<AllowedCall> ProcessorsAllowList(pid_t self);
 
 }  // namespace ksearch

@@ -17,19 +17,19 @@
 
 namespace ksearch {
 
-// The limit of processor time for a program whose time is limited by the clock besides: its threads
-// may keep this many cores busy all the time.
+// Limit of processor time for a program that also has a wall-clock limit: its threads may keep this
+// many cores busy all the time.
 inline constexpr int kCpuTimePerWallTime = 128;
 
-// Threads count. A program may have a pool with a thread for each processor, and a library in it
-// one of its own, on machines with hundreds of them.
+// Includes threads. A program may have a pool with a thread for each processor, and a library in it
+// another one, on machines with hundreds of processors.
 inline int DefaultMaxProcesses() {
   return std::max(64, 4 * static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// What to start and what it may touch. Everything not named is out of reach.
+// The program to start and the files that it may access. Everything not named is inaccessible.
 struct SandboxSpec {
-  std::vector<std::string> argv;  // argv[0] absolute, as seen inside
+  std::vector<std::string> argv;  // argv[0] must be absolute, as seen inside
   std::map<std::string, std::string> environment;
   struct Bind {
     std::string host_path;
@@ -38,21 +38,22 @@ struct SandboxSpec {
     bool device = false;  // bind with device access (GPU nodes)
     bool operator==(const Bind&) const = default;
   };
-  std::vector<Bind> binds;  // beside the system's /usr, /lib, /lib64, read-only
+  std::vector<Bind> binds;  // read-only, besides the system's /usr, /lib, /lib64
   std::vector<std::pair<int, int>> inherited_fds;  // parent's fd -> fd inside
   std::string working_directory = "/tmp";
-  int niceness = 0;  // as SubprocessOptions
+  int niceness = 0;  // as in SubprocessOptions
   // Limits.
   absl::Duration cpu_time = absl::Seconds(60);
   int64_t memory_bytes = int64_t{4} << 30;  // cgroup if there is one
-  // Where there is no cgroup, private memory is limited by RLIMIT_DATA instead. Not for programs
-  // that reserve huge ranges (CUDA).
+  // Without a cgroup, private memory is limited by RLIMIT_DATA instead. Not for programs that
+  // reserve huge ranges (CUDA).
   bool limit_data = false;
   // RLIMIT_AS; 0 = none (CUDA reserves huge ranges).
   int64_t address_space_bytes = 0;
   int64_t file_bytes = int64_t{256} << 20;
-  int64_t tmp_bytes = int64_t{256} << 20;     // /tmp and /dev/shm, each
-  int64_t output_bytes = int64_t{256} << 10;  // stdout + stderr kept; more is read and dropped
+  int64_t tmp_bytes = int64_t{256} << 20;  // /tmp and /dev/shm, each
+  // kept size of stdout + stderr; more is read and dropped
+  int64_t output_bytes = int64_t{256} << 10;
   int max_processes = DefaultMaxProcesses();
   int max_open_files = 256;
   bool operator==(const SandboxSpec&) const = default;
@@ -60,16 +61,16 @@ struct SandboxSpec {
 
 struct SandboxExit {
   bool signaled = false;
-  int code = 0;  // exit status, or the signal's number if signaled
-  // The program never began: the sandbox could not be set up (`output` says why). The worker's
-  // trouble, not the program's.
+  int code = 0;  // exit status, or the number of the signal
+  // The program never started, because the sandbox could not be set up (`output` says why). A fault
+  // of the worker, not of the program.
   bool setup_failed = false;
-  bool memory_limit_hit = false;  // as the cgroup tells
-  // The kernel killed something for lack of memory while this ran, and its own limit was not why.
-  // With a cgroup: something inside. Without: something on this machine.
+  bool memory_limit_hit = false;  // as the cgroup reports
+  // The kernel killed something for lack of memory while this ran, and not because of its own
+  // limit. With a cgroup: something inside. Without: something on this machine.
   bool machine_out_of_memory = false;
   bool output_limit_hit = false;
-  std::string output;  // stdout and stderr, interleaved, at most output_bytes
+  std::string output;  // stdout and stderr interleaved, at most output_bytes
   bool output_truncated = false;
 };
 
@@ -81,12 +82,13 @@ class SandboxedProcess {
   // nullopt: still running at `deadline` (Clock::SteadyNow() scale).
   virtual std::optional<SandboxExit> Wait(absl::Time deadline) = 0;
   virtual void Kill() = 0;
-  // What the program prints after this is read, counted and dropped; SandboxExit.output ends with
-  // what it had printed before.
+  // Output of the program beyond this size is read, counted and dropped; SandboxExit.output has the
+  // part before.
   virtual void StopKeepingOutput() = 0;
 };
 
-// Thread-safe. Launch is non-OK only if nothing could be started (never for what the program does).
+// Starts programs in sandboxes. Thread-safe. Launch fails only if nothing could be started, never
+// because of what the program does.
 class Sandbox {
  public:
   virtual ~Sandbox() = default;

@@ -9,9 +9,9 @@
 
 namespace ksearch {
 
-// The sandbox these settings ask for, tried once. NOT_FOUND without bubblewrap, UNAVAILABLE if the
-// machine cannot make one, or if `cgroup: "required"` cannot be met; INVALID_ARGUMENT for another
-// word there.
+// Makes the sandbox for these settings, after one trial. NOT_FOUND without bubblewrap, UNAVAILABLE
+// if the machine cannot make one, or if `cgroup: "required"` cannot be met; INVALID_ARGUMENT for an
+// unknown value.
 absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const v1::SandboxSettings& settings);
 
 // A spec with the limits of `settings` (defaults: config.proto) filled in.

@@ -12,13 +12,13 @@
 
 namespace ksearch {
 
-// Starts processes from one thread that lives as long as this object. "Die with the parent"
-// follows the *thread* that forked: a child started from a job's thread would be killed when that
-// thread ends, even if another one still waits for the child. Thread-safe.
+// Starts processes from one thread that lives as long as this object. "Die with the parent" follows
+// the *thread* that forked: a child started from a job's thread would be killed when that thread
+// ends, even if another one still waits for the child. Thread-safe.
 class Spawner {
  public:
   Spawner();
-  ~Spawner();  // children started with die_with_parent are killed
+  ~Spawner();  // kills children that were started with die_with_parent
   Spawner(const Spawner&) = delete;
   Spawner& operator=(const Spawner&) = delete;
 

@@ -8,9 +8,9 @@
 
 namespace ksearch {
 
-// One thing looked at.
+// The result of one check.
 struct Finding {
-  // WARN: the worker works, but less well. FAIL: it does not start, or takes no jobs.
+  // WARN: the worker works, but less well. FAIL: it does not start, or accepts no jobs.
   enum class Level { kOk, kWarn, kFail };
 
   static Finding Ok(std::string what, std::string text);
@@ -23,10 +23,10 @@ struct Finding {
   std::string fix;   // what to do; empty if OK or if `text` says it
 };
 
-// No FAIL among them.
+// Returns true if there is no FAIL among them.
 bool Usable(const std::vector<Finding>& findings);
 
-// "FAIL  driver       there is none -> install it" and a newline each.
+// One line each: "FAIL  driver       there is none -> install it".
 std::string FindingsText(const std::vector<Finding>& findings);
 // {"usable": true, "findings": [{"level", "what", "text", "fix"}, ...]}
 std::string FindingsJson(const std::vector<Finding>& findings);

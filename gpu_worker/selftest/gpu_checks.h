@@ -11,13 +11,13 @@
 
 namespace ksearch {
 
-// Driver, NVML, every GPU that `settings` choose (device nodes, strangers, clocks), and what a
-// sandbox is given of it.
+// Checks driver, NVML and every GPU that `settings` choose (device nodes, foreign processes,
+// clocks), and what a sandbox gets of it.
 std::vector<Finding> CheckGpus(const v1::DeviceSettings& settings,
                                const GpuSurroundings& surroundings);
 
-// The tools of the CUDA toolkit beside nvcc: compute-sanitizer, ncu and cuobjdump. Without them
-// results say less. `params`: where the driver tells who may profile.
+// Checks the tools of the CUDA toolkit besides nvcc: compute-sanitizer, ncu and cuobjdump. Without
+// them results contain less. `params`: the file in which the driver says who may profile.
 std::vector<Finding> CheckCudaTools(const std::string& params = "/proc/driver/nvidia/params");
 
 }  // namespace ksearch

@@ -8,13 +8,14 @@
 
 namespace ksearch {
 
-// What a program in the sandbox can see of its cage: which namespaces are its own, and whether it
-// has capabilities, may gain any, and runs under a filter of system calls. WARN if something is
-// missing.
+// Checks the confinement that a program in the sandbox can see: which namespaces are its own, and
+// whether it has capabilities, may gain any, and runs under a system call filter. WARN if something
+// is missing.
 Finding TryIsolation(const v1::SandboxSettings& settings, Sandbox* sandbox);
 
-// Whether each limit ends a program that goes beyond it: memory, processor time, size of files,
-// processes, /tmp. Takes about 2 s; one that does not hold, `patience` more. FAIL names those.
+// Checks that each limit ends a program that exceeds it: memory, processor time, size of files,
+// processes, /tmp. Takes about 2 s, and `patience` more for a limit that does not hold. FAIL names
+// those.
 Finding TryLimits(const v1::SandboxSettings& settings, Sandbox* sandbox,
                   absl::Duration patience = absl::Seconds(30));
 

@@ -8,11 +8,11 @@
 
 namespace ksearch {
 
-// Whether this machine can do what `config` asks of a worker, by trying it: starts a sandbox,
-// tries its limits, builds with every compiler, has a program judged on the processors, looks at
-// every GPU. Takes some seconds. Becomes the config's account first, as the worker does, so call it
-// from a process that does nothing else. Files are left nowhere but for the state folder itself; a
-// worker running beside it is not disturbed.
+// Checks by trying whether this machine can do what `config` asks of a worker: starts a sandbox,
+// tries its limits, builds with every compiler, has a program judged on the processors, and
+// examines every GPU. Takes some seconds. Switches to the config's account first, as the worker
+// does, so it must be called from a process that does nothing else. Leaves no files except in the
+// state folder; a worker that runs at the same time is not disturbed.
 std::vector<Finding> RunSelfTest(const v1::WorkerConfig& config);
 
 }  // namespace ksearch

@@ -9,9 +9,9 @@
 
 namespace ksearch {
 
-// Builds, checks and times a small program on the processors, as a job of the config's sandbox
-// would be, and says what protected it. Waits up to a minute for a worker that is measuring on
-// them. Files are made in `folder` only. `sandbox` is borrowed.
+// Builds, checks and times a small program on the processors, as for a job in the config's sandbox,
+// and reports the protections. Waits up to a minute for a worker that is measuring on them. Writes
+// files only in `folder`. `sandbox` is borrowed.
 Finding TryEvaluation(const v1::WorkerConfig& config, const std::string& folder, Sandbox* sandbox);
 
 }  // namespace ksearch

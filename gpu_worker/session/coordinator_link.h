@@ -17,37 +17,37 @@
 
 namespace ksearch {
 
-// One channel to the coordinator, dialed when needed. Thread-safe.
+// One channel to the coordinator, connected when needed. Thread-safe.
 class CoordinatorLink {
  public:
-  // With a join token, which opens none of the calls below but Join, they are UNAVAILABLE until
-  // Redial.
+  // With a join token, which permits only Join, the calls below are UNAVAILABLE until Redial.
   explicit CoordinatorLink(const std::string& address, const ClientAccess& access = {});
   ~CoordinatorLink();
 
-  // Later calls go over a new channel, with other credentials; calls under way end on the old one.
+  // Later calls use a new channel with other credentials; calls in progress end on the old one.
   void Redial(const ClientAccess& access);
-  // WorkerService.Join over a channel of its own; one try.
+  // Calls WorkerService.Join once over its own channel.
   absl::StatusOr<v1::JoinReply> Join(const ClientAccess& access, const v1::JoinRequest& request);
 
-  // One try each.
+  // Each call is made once.
   absl::StatusOr<v1::RecordResultReply::Disposition> RecordResult(
       const v1::RecordResultRequest& request);
   absl::StatusOr<std::string> FetchBlob(const std::string& sha256);
-  // From `offset` on; `take` is called with one piece after the other, and its error ends the call.
+  // From `offset` on; `take` is called with one piece after the other, and an error of it ends the
+  // call.
   absl::Status FetchBlobInto(const std::string& sha256, int64_t offset,
                              const std::function<absl::Status(absl::string_view)>& take);
-  // Waits until there is a connection, or for `timeout`; false: there is none. Calls fail at once
-  // while there is none, and without anybody waiting gRPC looks at a connection in the making every
-  // 5 s only.
+  // Waits until there is a connection, or for `timeout`. Returns false if there is none. Without a
+  // connection calls fail at once, and without a waiter gRPC checks a connection in progress only
+  // every 5 s.
   bool WaitUntilConnected(absl::Duration timeout);
-  // Ends calls under way, and later ones, with CANCELLED.
+  // Ends calls in progress, and later ones, with CANCELLED.
   void Close();
 
-  std::shared_ptr<v1::WorkerService::StubInterface> stub();  // null: not dialed yet
+  std::shared_ptr<v1::WorkerService::StubInterface> stub();  // null: not connected yet
 
  private:
-  // Keeps a call's context where Close finds it.
+  // Registers a call's context for Close.
   class OpenCall;
 
   const std::string address_;

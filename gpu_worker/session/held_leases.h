@@ -23,7 +23,7 @@ namespace ksearch {
 // they apply to, have no effect: messages cross. Thread-safe.
 class HeldLeases {
  public:
-  // What a directive asks of the worker.
+  // The requests of a directive to the worker.
   struct Orders {
     std::vector<v1::JobOffer> start;  // newly held, in order
     std::vector<std::string> stop;    // lease ids whose execution should end
@@ -34,22 +34,24 @@ class HeldLeases {
   // A stream was opened: directives start at 1 again and the first report is due.
   void BeginSession();
   Orders Apply(const v1::WorkerDown& down);
-  // A result found in the spool at start.
+  // Adds a result that was found in the spool at the start.
   void Restore(const std::string& lease_id, const std::string& job_id, int attempt);
 
-  // QUEUED -> BUILDING; false if it was cancelled or returned meanwhile: do not start.
+  // QUEUED -> BUILDING. Returns false if the lease was cancelled or returned meanwhile: it must not
+  // be started.
   bool Start(const std::string& lease_id);
   // Only between the states of execution.
   void Progress(const std::string& lease_id, v1::HeldLease::State state);
   void Finish(const std::string& lease_id);
   void Return(const std::string& lease_id, const std::string& why);
-  // No effect on one that is returned: that one goes when it is settled.
+  // No effect on a returned lease, which is dropped when it is settled.
   void Drop(const std::string& lease_id);
 
-  // Leave, because of `why`: what has not begun is returned, new offers are too, the rest is
-  // finished.
+  // Starts to leave, because of `why`: leases that have not begun are returned, as are new offers,
+  // and the rest is finished.
   void Drain(const std::string& why = "the worker is leaving");
-  // Leaving, and no time is left: what executes is returned, and its execution should end (ids).
+  // Leaving, and the time is up: returns the executing leases. Returns the ids whose execution must
+  // end.
   std::vector<std::string> GiveBack();
   bool draining() const;
 
@@ -61,9 +63,9 @@ class HeldLeases {
   // Offers accepted so far.
   int64_t taken() const;
 
-  // Rises with every change that belongs in a report.
+  // Increases with every change that belongs in a report.
   int64_t version() const;
-  // Returns once version() differs from `seen`, or after `timeout`.
+  // Returns when version() differs from `seen`, or after `timeout`.
   void WaitForChange(int64_t seen, absl::Duration timeout);
   // Makes WaitForChange return.
   void Touch();

@@ -19,29 +19,29 @@ namespace ksearch {
 // durations on a monotonic clock, so that no machine's clock has to be right. Thread-compatible.
 class Joiner {
  public:
-  // One try of WorkerService.Join with these credentials.
+  // Calls WorkerService.Join once with these credentials.
   using Ask = std::function<absl::StatusOr<v1::JoinReply>(const ClientAccess& access,
                                                           const v1::JoinRequest& request)>;
 
-  // Returns true if the access is a join token, which opens nothing but Join.
+  // Returns true if the access is a join token, which permits only Join.
   static bool IsNeeded(const ClientAccess& access);
-  // `hello` says worker_id, name and pool. Reads or makes the key. `wall_now` only tells whether
-  // the certificate from before a restart is worth trying. INVALID_ARGUMENT: without TLS, or a key
-  // file that holds no key. FAILED_PRECONDITION: others may read the key.
+  // `hello` contains worker_id, name and pool. Reads or creates the key. `wall_now` is only used to
+  // decide whether the certificate from before a restart is worth trying. INVALID_ARGUMENT: without
+  // TLS, or a key file without a key. FAILED_PRECONDITION: others may read the key.
   static absl::StatusOr<std::unique_ptr<Joiner>> Open(const std::string& state_dir,
                                                       const ClientAccess& access,
                                                       const v1::WorkerHello& hello, Ask ask,
                                                       absl::Time wall_now);
 
-  // When to ask next (steady): two thirds into the life of the certificate; the past, if there is
-  // none.
+  // When to ask next (monotonic): two thirds into the life of the certificate; in the past if there
+  // is none.
   absl::Time due() const { return due_; }
-  // Returns true if there is a certificate that is good at `now` (steady).
+  // Returns true if there is a certificate that is valid at `now` (monotonic).
   bool HasCertificate(absl::Time now) const { return now < ends_; }
-  // Asks for a certificate, or for a new one. After an error that may pass, due() is a little
-  // later.
+  // Requests the first or a new certificate. After an error that may be temporary, due() is a
+  // little later.
   absl::Status Renew(const std::function<absl::Time()>& steady_now);
-  // What sessions are to be opened with: the certificate, no token.
+  // The credentials for opening sessions: the certificate, no token.
   ClientAccess access() const;
 
  private:
@@ -52,11 +52,11 @@ class Joiner {
         ask_(std::move(ask)) {}
 
   const std::string state_dir_;
-  const ClientAccess given_;  // with the token
+  const ClientAccess given_;  // including the token
   const v1::JoinRequest request_;
   const Ask ask_;
   std::string key_;
-  std::string certificate_;  // empty: none, or one that has ended
+  std::string certificate_;  // empty: none, or expired
   absl::Time due_ = absl::InfinitePast();
   absl::Time ends_ = absl::InfinitePast();
 };

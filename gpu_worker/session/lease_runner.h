@@ -18,22 +18,23 @@
 
 namespace ksearch {
 
-// Executes leases, first come first served, one thread per slot. Thread-safe.
+// Executes leases, first come, first served, with one thread per slot. Thread-safe.
 class LeaseRunner {
  public:
-  // Takes a finished result; false if it could not be kept (`why` says so): the lease is returned.
+  // Takes a finished result. Returns false with the reason in `why` if it could not be kept: the
+  // lease is then returned.
   using Keep = std::function<bool(const v1::RecordResultRequest& request, std::string* why)>;
 
-  // All references outlive it.
+  // All references must outlive this object.
   LeaseRunner(int slots, std::string worker_id, JobExecutor& executor, TaskCache& tasks,
               TaskInputs& inputs, HeldLeases& held, Keep keep);
-  // Stops what is executing and joins. Leases stay held as they were.
+  // Stops executing leases and joins. Leases stay in their state.
   ~LeaseRunner();
   LeaseRunner(const LeaseRunner&) = delete;
   LeaseRunner& operator=(const LeaseRunner&) = delete;
 
   void Enqueue(v1::JobOffer offer);
-  // Asks the lease's execution to stop; it is dropped when it has.
+  // Asks the lease's execution to stop; the lease is dropped once it has.
   void Stop(const std::string& lease_id);
 
  private:

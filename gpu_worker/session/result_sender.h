@@ -16,26 +16,26 @@
 
 namespace ksearch {
 
-// Brings results to the coordinator: each is on disk before it is sent, and sent until it is
-// acknowledged, after restarts of either side too. While the disk is full, a result is in memory
-// alone, and lost if the worker ends before it is acknowledged: its job is then tried again. One
-// thread. Thread-safe.
+// Delivers results to the coordinator: each is on disk before it is sent, and is sent until it is
+// acknowledged, also after restarts of either side. While the disk is full, a result is only in
+// memory, and is lost if the worker ends before it is acknowledged: its job is then tried again.
+// Has one thread. Thread-safe.
 class ResultSender {
  public:
-  // One call of RecordResult.
+  // Calls RecordResult once.
   using Record = std::function<absl::StatusOr<v1::RecordResultReply::Disposition>(
       const v1::RecordResultRequest& request)>;
 
-  // Takes over what `spool` holds from before a restart. References outlive it; `retry` paces
-  // repetitions.
+  // Takes over the contents of `spool` from before a restart. References must outlive this object;
+  // `retry` paces repetitions.
   ResultSender(ResultSpool& spool, HeldLeases& held, Record record, Backoff retry);
-  // Joins; what is not acknowledged stays in the spool.
+  // Joins the thread; unacknowledged results stay in the spool.
   ~ResultSender();
   ResultSender(const ResultSender&) = delete;
   ResultSender& operator=(const ResultSender&) = delete;
 
-  // Spools the result, if the disk has room, and marks its lease finished. OUT_OF_RANGE: it is too
-  // large to be sent.
+  // Spools the result, if the disk has room, and marks its lease as finished. OUT_OF_RANGE: it is
+  // too large to send.
   absl::Status Add(const v1::RecordResultRequest& request);
 
  private:
@@ -49,11 +49,12 @@ class ResultSender {
   ResultSpool& spool_;
   HeldLeases& held_;
   const Record record_;
-  Backoff retry_;  // of the thread
+  Backoff retry_;  // used by the thread
   Mutex mu_;
   CondVar changed_;
   std::deque<v1::RecordResultRequest> pending_ ABSL_GUARDED_BY(mu_);
-  std::set<std::string> unspooled_ ABSL_GUARDED_BY(mu_);  // lease ids of those in memory alone
+  // lease ids of results that are only in memory
+  std::set<std::string> unspooled_ ABSL_GUARDED_BY(mu_);
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };

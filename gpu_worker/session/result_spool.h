@@ -12,18 +12,18 @@
 namespace ksearch {
 
 // Results on disk until the coordinator has acknowledged them: one file per lease, which appears
-// whole or not at all (temporary file, fsync, rename). A file that cannot be read is set aside as
+// whole or not at all (temporary file, fsync, rename). A file that cannot be read is renamed to
 // "<name>.corrupt" with a warning. Thread-safe for different leases.
 class ResultSpool {
  public:
-  // Creates the folder if it is missing and clears remains of unfinished writes.
+  // Creates the folder if it is missing and removes the remains of unfinished writes.
   static absl::StatusOr<std::unique_ptr<ResultSpool>> Open(const std::string& folder);
 
-  // Durable when it returns OK. OUT_OF_RANGE: larger than a message may be; other errors are those
-  // of the file system.
+  // The result is durable when it returns OK. OUT_OF_RANGE: larger than a message may be; other
+  // errors are those of the file system.
   absl::Status Put(const v1::RecordResultRequest& request);
   void Remove(const std::string& lease_id);
-  // Keeps a result the coordinator refused, as "<name>.refused", for people to look at.
+  // Keeps a result that the coordinator refused as "<name>.refused", for people to look at.
   void SetAside(const std::string& lease_id);
   // Everything in the spool, oldest file first.
   std::vector<v1::RecordResultRequest> Load() const;

@@ -10,12 +10,12 @@
 
 namespace ksearch {
 
-// The folder a worker keeps its state in, locked for one process at a time, with the worker's
-// lasting id in <folder>/worker_id. <folder>/lock holds the process id of who has it locked.
+// The folder for a worker's state, locked for one process at a time, with the worker's permanent id
+// in <folder>/worker_id. <folder>/lock contains the process id of the lock's holder.
 class StateFolder {
  public:
-  // Creates what is missing. FAILED_PRECONDITION: another worker uses the folder.
-  // INVALID_ARGUMENT: worker_id is not an id.
+  // Creates what is missing. FAILED_PRECONDITION: another worker uses the folder. INVALID_ARGUMENT:
+  // worker_id does not contain an id.
   static absl::StatusOr<std::unique_ptr<StateFolder>> Open(const std::string& path);
 
   const std::string& path() const { return path_; }

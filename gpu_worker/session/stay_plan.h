@@ -9,38 +9,39 @@
 
 namespace ksearch {
 
-// How long a worker stays. It leaves in two steps: it takes no more jobs and lets those in hand
-// end, for its grace; then it gives back what has not ended. Time is steady and comes in as `now`.
-// Thread-compatible.
+// Decides how long a worker stays. It leaves in two steps: first it accepts no more jobs and lets
+// those in progress end, for its grace; then it returns the rest. Times are monotonic and passed in
+// as `now`. Thread-compatible.
 class StayPlan {
  public:
   struct Options {
     absl::Duration idle_timeout = absl::InfiniteDuration();
-    absl::Duration lifetime = absl::InfiniteDuration();  // from `start`
-    std::string end_of_life = "its lifetime ends";       // why it leaves then
+    absl::Duration lifetime = absl::InfiniteDuration();  // counted from `start`
+    std::string end_of_life = "its lifetime ends";       // why it leaves at the end of its lifetime
     absl::Duration leave_grace = absl::Seconds(60);
   };
-  // What is to be done at one moment.
+  // The actions that are due at one moment.
   struct Step {
     bool leave = false;
     bool give_back = false;  // implies `leave`
-    std::string why;         // it leaves, in one line
-    // Until it gives back; infinite: it stays as long as it is wanted.
+    std::string why;         // why it leaves, in one line
+    // Time until it returns jobs; infinite: it stays indefinitely.
     absl::Duration time_left = absl::InfiniteDuration();
-    absl::Time next;  // nothing changes before, unless something happens
+    absl::Time next;  // time of the next change, unless something happens before
   };
 
   StayPlan(Options options, absl::Time start);
 
-  // Leave, for this reason; absent grace: that of the options. The first reason stays, the earliest
-  // end counts.
+  // Leave for this reason; an absent grace is that of the options. The first reason is kept, the
+  // earliest end applies.
   void Leave(const std::string& why, std::optional<absl::Duration> grace, absl::Time now);
-  // `busy`: jobs are in hand. `taken`: jobs accepted so far.
+  // `busy`: there are jobs in progress. `taken`: number of jobs accepted so far.
   Step Look(absl::Time now, bool busy, int64_t taken);
 
  private:
   const Options options_;
-  // When jobs in hand are given back. Before the end of the lifetime, since that takes a moment.
+  // When jobs in progress are returned. Before the end of the lifetime, because returning takes a
+  // moment.
   absl::Time end_;
   absl::Duration grace_;  // at most a quarter of the lifetime
   bool leaving_ = false;

@@ -14,18 +14,19 @@
 
 namespace ksearch {
 
-// Tasks by name, fetched once. The bytes of a task's blob are a serialized v1::Task, but its name
-// is TaskDigest(task), over the task's fields, not the SHA-256 of those bytes: serialized protos
-// are not stable across versions. So the check is made after parsing. Thread-safe.
+// Tasks by name, each fetched once. The bytes of a task's blob are a serialized v1::Task, but its
+// name is TaskDigest(task), over the task's fields, not the SHA-256 of those bytes, because
+// serialized protos are not stable across versions. It is therefore checked after parsing.
+// Thread-safe.
 class TaskCache {
  public:
-  // One try to get the blob; NOT_FOUND and UNAVAILABLE as WorkerService.FetchBlob.
+  // Fetches the blob once; NOT_FOUND and UNAVAILABLE as WorkerService.FetchBlob.
   using Fetch = std::function<absl::StatusOr<std::string>(const std::string& sha256)>;
 
   explicit TaskCache(Fetch fetch) : fetch_(std::move(fetch)) {}
 
-  // UNAVAILABLE is tried again for half a minute. DATA_LOSS: the blob is not the task it is named
-  // for. CANCELLED by `stop`.
+  // Retries UNAVAILABLE for half a minute. DATA_LOSS: the blob is not the task that it is named
+  // after. CANCELLED by `stop`.
   absl::StatusOr<std::shared_ptr<const v1::Task>> Get(const std::string& sha256,
                                                       std::stop_token stop);
 
@@ -34,7 +35,7 @@ class TaskCache {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Fetch fetch_;
-  // Held while fetching, but not between tries: another caller that wants the same task mostly
+  // Held while fetching, but not between attempts: another caller that needs the same task usually
   // waits instead of fetching it again.
   Mutex mu_;
   CondVar never_;

@@ -19,27 +19,27 @@
 
 namespace ksearch {
 
-// Below a worker's state folder.
+// The folder below a worker's state folder.
 std::string InputsFolderOf(const std::string& state_dir);
 
-// Recorded inputs of tasks on this worker's disk: fetched once, those that were not used for
-// longest removed first. Thread-safe.
+// Recorded inputs of tasks on this worker's disk, each fetched once; the least recently used ones
+// are removed first. Thread-safe.
 class TaskInputs {
  public:
-  // One try to get a blob from `offset` on; `take` is called with one piece after the other. Errors
+  // Fetches a blob from `offset` on, once; `take` is called with one piece after the other. Errors
   // as WorkerService.FetchBlob.
   using Take = std::function<absl::Status(absl::string_view piece)>;
   using Fetch =
       std::function<absl::Status(const std::string& sha256, int64_t offset, const Take& take)>;
 
-  // `folder` outlives it. At most `most_bytes` stay beyond what is in use.
+  // `folder` must outlive this object. At most `most_bytes` are kept in addition to inputs in use.
   TaskInputs(const BlobFolder* folder, Fetch fetch, int64_t most_bytes)
       : folder_(*folder), fetch_(std::move(fetch)), most_bytes_(most_bytes) {}
 
-  // While it lives, the inputs that it is for lie in the folder.
+  // As long as it exists, its inputs stay in the folder.
   using Hold = std::shared_ptr<const void>;
-  // All inputs of the task. A transfer that ends early is gone on with, as long as it gets on.
-  // CANCELLED by `stop`; DATA_LOSS: another content came.
+  // Fetches all inputs of the task. A transfer that ends early is continued as long as it makes
+  // progress. CANCELLED by `stop`; DATA_LOSS: the content does not match.
   absl::StatusOr<Hold> Get(const v1::Task& task, std::stop_token stop);
 
  private:
@@ -51,7 +51,7 @@ class TaskInputs {
   const Fetch fetch_;
   const int64_t most_bytes_;
 
-  Mutex fetching_;  // before mu_; others that want the same input mostly wait for it
+  Mutex fetching_;  // acquired before mu_; others that need the same input usually wait for it
   Mutex mu_;
   std::map<std::string, int> users_ ABSL_GUARDED_BY(mu_);
 };

@@ -12,7 +12,7 @@
 
 namespace ksearch {
 
-// How alike two programs are.
+// The similarity of two programs.
 struct Similarity {
   double value = 0;         // at most 1
   bool by_meaning = false;  // the cosine of their embeddings; else the likeness of their sketches

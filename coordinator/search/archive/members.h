@@ -28,7 +28,7 @@ const v1::PopulationMember* FindMember(const Members& members, int number);
 v1::PopulationMember* FindMember(int number, Members* members);
 void RemoveMember(int number, Members* members);
 
-// Those for which `wanted` is true.
+// Returns the members for which `wanted` is true.
 MemberList MembersThat(const Members& members,
                        const std::function<bool(const v1::PopulationMember&)>& wanted);
 // The fittest first; among equals, the one that was added first.

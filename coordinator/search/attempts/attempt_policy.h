@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// How many ended attempts the state keeps a record of.
+// Number of ended attempts that the state keeps a record of.
 inline constexpr int kKeptAttempts = 32;
 
 // An attempt that has ended.

@@ -35,7 +35,7 @@ class TreePolicy {
   virtual bool ClampsEdits() const = 0;
   // The part of a refused reply that the next prompt shows; empty: none.
   virtual std::string Refused(const std::string& reply) const = 0;
-  // What a reply says about its program, to be kept with the cycle; empty: nothing.
+  // Returns a reply's words about its program, to be kept with the cycle; empty if there are none.
   virtual std::string PlanIn(const std::string& reply) const = 0;
   // Returns true if the search asks again after a call for new intents failed. `idle`: there is
   // nothing else to do.

@@ -12,12 +12,12 @@
 
 namespace ksearch {
 
-// When every source was changed last, in seconds since 1970: a program that is being compiled
-// learns no other time, by __DATE__, __TIME__ or __TIMESTAMP__.
+// Modification time of every source, in seconds since 1970: a program that is being compiled sees
+// no other time in __DATE__, __TIME__ or __TIMESTAMP__.
 inline constexpr int64_t kSourceTime = 1'000'000'000;
 
-// The folder of one build: "src", which a compiler sees read-only, and "out", which it writes.
-// Removed when destroyed.
+// The folder of one build: "src", which a compiler sees read-only, and "out", which it writes to.
+// Removed on destruction.
 class BuildFolder {
  public:
   explicit BuildFolder(std::string path) : path_(std::move(path)) {}
@@ -25,7 +25,7 @@ class BuildFolder {
   BuildFolder(const BuildFolder&) = delete;
   BuildFolder& operator=(const BuildFolder&) = delete;
 
-  // Makes src/<path> with its folders. `path` has passed CheckSources.
+  // Writes src/<path>, creating its folders. REQUIRES: `path` has passed CheckSources.
   absl::Status WriteSource(absl::string_view path, absl::string_view content) const;
 
   const std::string& path() const { return path_; }
@@ -36,16 +36,16 @@ class BuildFolder {
   const std::string path_;
 };
 
-// Where one toolchain of this process builds: a folder of its own below `work_dir`, removed at the
-// end. Thread-safe.
+// The folder below `work_dir` in which one toolchain of this process builds; removed at the end.
+// Thread-safe.
 class BuildFolders {
  public:
-  // Removes what dead processes left in `work_dir`, which is made if missing. UNAVAILABLE if it
-  // cannot be written.
+  // Removes the remains of dead processes in `work_dir`, which is created if missing. UNAVAILABLE
+  // if it is not writable.
   static absl::StatusOr<std::unique_ptr<BuildFolders>> Create(const std::string& work_dir);
   ~BuildFolders();
 
-  // A fresh build with these sources written.
+  // Creates a folder for a new build and writes these sources into it.
   absl::StatusOr<std::shared_ptr<const BuildFolder>> Make(const v1::Sources& sources);
 
  private:

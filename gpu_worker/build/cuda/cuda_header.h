@@ -5,7 +5,7 @@
 
 namespace ksearch {
 
-// The text of ksearch_cuda.h, which lies beside the sources of every CUDA candidate.
+// The text of ksearch_cuda.h, which is available to the sources of every CUDA candidate.
 absl::string_view CudaHeader();
 
 }  // namespace ksearch

@@ -8,16 +8,16 @@
 
 namespace ksearch {
 
-// A run of nvcc in two halves, each a shell script that ends at the first command that fails.
-// Between them lie the PTX files.
+// A run of nvcc in two parts, each a shell script that stops at the first failing command. The
+// first part produces the PTX files, which the second one reads.
 struct NvccSteps {
   std::string to_ptx;
   std::string from_ptx;
 };
 
-// From what `nvcc --dryrun` prints: "#$ NAME=value" and "#$ command ..." lines; others are skipped.
-// The commands that remove files are left out. INTERNAL if there is no compiler or no assembler
-// among the commands: this nvcc works in another way.
+// Reads the output of `nvcc --dryrun`: "#$ NAME=value" and "#$ command ..." lines; others are
+// skipped. Commands that remove files are omitted. INTERNAL if there is no compiler or no assembler
+// among the commands, because this nvcc then works in another way.
 absl::StatusOr<NvccSteps> ReadDryRun(absl::string_view listing);
 
 }  // namespace ksearch

@@ -8,23 +8,22 @@
 
 namespace ksearch {
 
-// What is read of one PTX file, and written.
+// The largest PTX file that is read and written.
 inline constexpr size_t kMaxPtxBytes = size_t{64} << 20;
 
 struct DelayedPtx {
   std::string text;
   int barriers = 0;  // instructions with a delay before and after them
-  int kernels = 0;   // entries with a delay at their beginning
+  int kernels = 0;   // entries with a delay at their start
 };
 
-// The same program with random delays: at the beginning of every kernel, and before and after every
-// instruction by which threads wait for each other, for copies or for memory (bar, barrier,
+// Returns the program with random delays added: at the start of every kernel, and before and after
+// every instruction by which threads wait for each other, for copies or for memory (bar, barrier,
 // mbarrier, fence, membar, bulk copies, waits for cp.async and wgmma). A delay is drawn for each
-// warp, each time, from the multiprocessor's clock: none for one in two, else up to 16 microseconds
-// (131 at the beginning) and about 1 (8) in the mean, as far as nanosleep keeps to it. It branches
-// nowhere, so that it does not part a warp that is together. RESOURCE_EXHAUSTED beyond
-// kMaxPtxBytes. The text may be anything; what is no PTX comes out as something that the assembler
-// refuses, too.
+// warp, each time, from the multiprocessor's clock: none half of the time, otherwise up to 16
+// microseconds (131 at the start) and about 1 (8) on average, as far as nanosleep keeps to it. It
+// does not branch, so that it does not split a converged warp. RESOURCE_EXHAUSTED beyond
+// kMaxPtxBytes. Accepts any text: what is not PTX gives something that the assembler refuses, too.
 absl::StatusOr<DelayedPtx> AddDelays(absl::string_view ptx);
 
 }  // namespace ksearch

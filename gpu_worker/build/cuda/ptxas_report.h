@@ -17,14 +17,14 @@ struct PtxasKernel {
 };
 
 struct PtxasReport {
-  std::vector<PtxasKernel> kernels;  // in the order compiled; at most kMaxKernels
-  // The log without the lines of the report. What ptxas only mentions but costs speed (serialized
-  // wgmma and the like, its messages C75xx) is made a warning.
+  std::vector<PtxasKernel> kernels;  // in the order of compilation; at most kMaxKernels
+  // The log without the report's lines. Messages that ptxas does not call warnings although they
+  // cost speed (serialized wgmma and the like, its messages C75xx) become warnings.
   std::string other_lines;
 };
 
-// Reads what `nvcc -Xptxas -v` prints among other things. For any bytes: sources can print lines
-// that look like ptxas's, so the facts are advice, not proof.
+// Reads the output of `nvcc -Xptxas -v`, among other text. Accepts any bytes: sources can print
+// lines that look like ptxas's, so the facts are advice, not proof.
 PtxasReport ReadPtxasReport(absl::string_view log);
 
 }  // namespace ksearch

@@ -10,7 +10,7 @@
 namespace ksearch {
 
 // Counts the instructions of every function in the output of `cuobjdump -sass`, by symbol; at most
-// 256 functions. A listing that was cut off gives what was read. For any bytes.
+// 256 functions. A truncated listing gives what was read. Accepts any bytes.
 std::map<std::string, v1::SassFacts> CountSass(absl::string_view listing);
 
 }  // namespace ksearch

@@ -8,17 +8,17 @@
 
 namespace ksearch {
 
-// One word of C++ text, as the preprocessor would see it.
+// One word of C++ text as the preprocessor sees it.
 struct CodeWord {
   enum class Kind { kName, kText, kOther };
   Kind kind = Kind::kOther;
-  std::string word;  // of a text (string literal) what stands between the quotes, as written
+  std::string word;  // for a string literal, the text between the quotes as written
   int line = 1;
 };
 
-// The names, string literals and single other characters of `code`, without comments, numbers and
-// character literals. Lines that end in a backslash are joined. Any text will do: what is no C++
-// gives some words.
+// Returns the names, string literals and single other characters of `code`, without comments,
+// numbers and character literals. Lines that end in a backslash are joined. Accepts any text: what
+// is not C++ gives some words.
 std::vector<CodeWord> CodeWords(absl::string_view code);
 
 }  // namespace ksearch

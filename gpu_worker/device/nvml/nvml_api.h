@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// The few types of NVML's binary interface that are used, after NVIDIA's NVML API reference; the
-// interface is stable across drivers, and no header of NVML is needed to build.
+// The few types of NVML's binary interface that are used, after NVIDIA's NVML API reference. The
+// interface is stable across drivers, and no NVML header is needed to build.
 struct NvmlOpaqueDevice;
 using NvmlHandle = NvmlOpaqueDevice*;
 struct NvmlOpaqueEventSet;
@@ -40,13 +40,13 @@ struct NvmlPci {  // nvmlPciInfo_t
 };
 struct NvmlEvent {  // nvmlEventData_t
   NvmlHandle device;
-  unsigned long long type, payload;  // of an Xid event, the Xid
+  unsigned long long type, payload;  // for an Xid event, the Xid
   unsigned int gpu_instance_id, compute_instance_id;
 };
 inline constexpr unsigned long long kNvmlXidEvent = 0x8;
 enum NvmlClock : int { kNvmlSmClock = 1, kNvmlMemoryClock = 2 };
 
-// F(field, symbol, parameters): functions without which nothing works.
+// F(field, symbol, parameters): required functions.
 #define KSEARCH_NVML_REQUIRED(F)                                                 \
   F(Init, "nvmlInit_v2", ())                                                     \
   F(Shutdown, "nvmlShutdown", ())                                                \
@@ -56,7 +56,7 @@ enum NvmlClock : int { kNvmlSmClock = 1, kNvmlMemoryClock = 2 };
   F(Uuid, "nvmlDeviceGetUUID", (NvmlHandle, char*, unsigned int))                \
   F(Name, "nvmlDeviceGetName", (NvmlHandle, char*, unsigned int))                \
   F(ComputeCapability, "nvmlDeviceGetCudaComputeCapability", (NvmlHandle, int*, int*))
-// Functions whose absence or refusal only means that one fact is not known.
+// Functions whose absence or refusal only means that one fact is unknown.
 #define KSEARCH_NVML_OPTIONAL(F)                                                                \
   F(CudaVersion, "nvmlSystemGetCudaDriverVersion_v2", (int*))                                   \
   F(MinorNumber, "nvmlDeviceGetMinorNumber", (NvmlHandle, unsigned int*))                       \
@@ -79,20 +79,20 @@ enum NvmlClock : int { kNvmlSmClock = 1, kNvmlMemoryClock = 2 };
   F(RegisterEvents, "nvmlDeviceRegisterEvents", (NvmlHandle, unsigned long long, NvmlEventSet)) \
   F(EventSetWait, "nvmlEventSetWait_v2", (NvmlEventSet, NvmlEvent*, unsigned int))
 
-// NVML as a table of functions, found by dlopen: nothing links it. Initialized while this lives.
-// Immutable, and NVML itself is thread-safe.
+// NVML as a table of functions, found by dlopen: nothing links it. Initialized for the lifetime of
+// this object. Immutable, and NVML itself is thread-safe.
 class NvmlApi {
  public:
-  // NOT_FOUND: no such library (message: what the loader says). FAILED_PRECONDITION: it is too old,
-  // or does not start because the driver is not loaded or its device nodes are out of reach.
+  // NOT_FOUND: no such library (with the loader's message). FAILED_PRECONDITION: it is too old, or
+  // does not start because the driver is not loaded or its device nodes are inaccessible.
   static absl::StatusOr<std::shared_ptr<const NvmlApi>> Load(
       absl::string_view library = "libnvidia-ml.so.1");
   ~NvmlApi();
   NvmlApi(const NvmlApi&) = delete;
   NvmlApi& operator=(const NvmlApi&) = delete;
 
-  // OK, or `what` with NVML's words: NOT_FOUND-like refusals are UNIMPLEMENTED (not supported),
-  // PERMISSION_DENIED, DATA_LOSS (the GPU is lost), INTERNAL.
+  // Returns OK, or `what` with NVML's message: UNIMPLEMENTED (not supported), PERMISSION_DENIED,
+  // DATA_LOSS (the GPU is lost), INTERNAL.
   absl::Status ToStatus(NvmlResult result, absl::string_view what) const;
 
 #define KSEARCH_NVML_FIELD(field, symbol, parameters) NvmlResult(*field) parameters = nullptr;

@@ -14,32 +14,32 @@
 
 namespace ksearch {
 
-// What the GPU runs at right now. Takes about a millisecond to read.
+// The GPU's present clocks. Reading takes about a millisecond.
 struct DeviceClocks {
   int sm_mhz = 0;
   int mem_mhz = 0;
   // NVML's clocks event reasons: 0x4 software power cap, 0x8 hardware slowdown, 0x20 software
-  // thermal, 0x40 hardware thermal, 0x80 power brake; others are not about trouble.
+  // thermal, 0x40 hardware thermal, 0x80 power brake; the others do not indicate a problem.
   uint64_t throttle_reason_bits = 0;
 };
 inline constexpr uint64_t kPowerCapReason = 0x4;
-// A sample taken with one of these set is not worth keeping.
+// A sample taken while one of these is set must be discarded.
 inline constexpr uint64_t kSlowdownReasons = 0x8 | 0x20 | 0x40 | 0x80;
 
-// One GPU as NVML sees it: no context, no effect on the device. Facts that the driver does not give
-// are absent. Thread-safe.
+// One GPU through NVML: without a context and without an effect on the device. Facts that the
+// driver does not give are absent. Thread-safe.
 class NvmlGpu {
  public:
-  // A GPU that NVML counts but that does not answer, as one that has fallen off the bus.
+  // A GPU that NVML lists but that does not respond, for example one that has fallen off the bus.
   struct Unreachable {
     int index = 0;
     absl::Status why;
   };
-  // Every GPU of this machine or container that answers, in NVML's (nvidia-smi's) order; the others
-  // in `unreachable`, if given.
+  // Returns every responding GPU of this machine or container in NVML's (nvidia-smi's) order; the
+  // others are returned in `unreachable` if given.
   static absl::StatusOr<std::vector<NvmlGpu>> List(std::shared_ptr<const NvmlApi> api,
                                                    std::vector<Unreachable>* unreachable = nullptr);
-  // The one with this UUID; NOT_FOUND names those there are.
+  // Returns the GPU with this UUID; NOT_FOUND names the existing ones.
   static absl::StatusOr<NvmlGpu> Find(std::shared_ptr<const NvmlApi> api, absl::string_view uuid);
 
   const std::string& uuid() const { return uuid_; }
@@ -49,13 +49,13 @@ class NvmlGpu {
   int compute_minor() const { return minor_; }
   // N of /dev/nvidiaN.
   std::optional<int> node_number() const;
-  // "00000000:0a:00.0"; empty if not known.
+  // "00000000:0a:00.0"; empty if unknown.
   std::string pci_address() const;
   std::optional<int64_t> memory_bytes() const;
   std::optional<int> multiprocessors() const;
 
   absl::StatusOr<DeviceClocks> Clocks() const;
-  // The highest the SMs may run at.
+  // The highest clock of the SMs.
   absl::StatusOr<int> MaxSmMhz() const;
   absl::StatusOr<int> TemperatureCelsius() const;
   absl::StatusOr<int> PowerMilliwatts() const;
@@ -63,8 +63,8 @@ class NvmlGpu {
   // Uncorrected memory errors since the driver was loaded.
   absl::StatusOr<int64_t> UncorrectedEccErrors() const;
   absl::StatusOr<bool> MigEnabled() const;
-  // Process ids, as this machine counts, of those who have a compute context on it. In a container
-  // processes outside it may be missing.
+  // Returns the process ids, in this machine's numbering, that have a compute context on the GPU.
+  // In a container, processes outside of it may be missing.
   absl::StatusOr<std::vector<int>> ComputeProcesses() const;
 
   const NvmlApi& api() const { return *api_; }

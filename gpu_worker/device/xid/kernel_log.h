@@ -17,12 +17,12 @@
 
 namespace ksearch {
 
-// Where a GPU sits, as the kernel writes it: "0000:0a:00".
+// The PCI address of a GPU in the kernel's notation: "0000:0a:00".
 struct PciAddress {
   unsigned domain = 0, bus = 0, device = 0;
   auto operator<=>(const PciAddress&) const = default;
 };
-// From "0000:0a:00", with or without ".0", the domain of 4 or 8 digits; nothing if it is no
+// Parses "0000:0a:00", with or without ".0", the domain with 4 or 8 digits; nullopt if it is not an
 // address.
 std::optional<PciAddress> ParsePciAddress(absl::string_view text);
 
@@ -30,17 +30,17 @@ struct XidRecord {
   PciAddress gpu;
   uint64_t xid = 0;
 };
-// "... NVRM: Xid (PCI:0000:0a:00): 79, pid=1234, ..." Nothing for any other line.
+// Parses "... NVRM: Xid (PCI:0000:0a:00): 79, pid=1234, ..."; nullopt for any other line.
 std::optional<XidRecord> ParseXidLine(absl::string_view line);
 
-// The kernel's log from the moment of opening on, shared by all GPUs of a worker. Thread-safe.
+// The kernel's log from the time of opening on, shared by all GPUs of a worker. Thread-safe.
 class KernelLog {
  public:
-  // PERMISSION_DENIED, NOT_FOUND: with the reason. Root always may; a process that then changes
-  // its account can keep reading.
+  // PERMISSION_DENIED, NOT_FOUND: with the reason. Root may always open it; a process that then
+  // changes its account can keep reading.
   static absl::StatusOr<std::shared_ptr<KernelLog>> Open(const std::string& path = "/dev/kmsg");
 
-  // The Xids of this GPU since the last call for it, oldest first.
+  // Returns the Xids of this GPU since the last call for it, oldest first.
   std::vector<uint64_t> TakeXids(const PciAddress& gpu);
 
  private:

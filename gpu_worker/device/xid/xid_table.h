@@ -7,26 +7,27 @@
 
 namespace ksearch {
 
-// What an error number of NVIDIA's driver (Xid) says of the job that was on the GPU.
+// The meaning of an error number of NVIDIA's driver (Xid) for the job that was on the GPU.
 enum class XidClass {
-  kProgram,    // a faulty program leaves it behind: what became of the program stands
-  kCleanUp,    // the driver tidies up after a program that was ended
-  kContained,  // memory of one program failed and is out of use: the job is tried elsewhere, the
-               // GPU goes on
-  kDevice,  // the GPU itself, its memory, links or firmware: nothing that ran then counts, and the
-            // GPU takes no more jobs
-  kUnlisted,  // not in the table: recorded, nothing else
+  kProgram,  // left behind by a faulty program, whose result stays valid
+  kCleanUp,  // the driver cleans up after a program that was ended
+  // memory of one program failed and was retired: the job is tried elsewhere, the GPU continues
+  kContained,
+  // a fault of the GPU itself, its memory, links or firmware: results of programs that ran then do
+  // not count, and the GPU gets no more jobs
+  kDevice,
+  kUnlisted,  // not in the table: only recorded
 };
 
 struct Xid {
   uint64_t number;
   XidClass xid_class;
-  const char* what;  // a few words for people
+  const char* what;  // a short description
 };
 
-// Every listed number once, in ascending order.
+// Every listed number once, ascending.
 absl::Span<const Xid> XidTable();
-// The entry of the table, or one of class kUnlisted.
+// Returns the entry of the table, or one of class kUnlisted.
 Xid DescribeXid(uint64_t number);
 
 }  // namespace ksearch

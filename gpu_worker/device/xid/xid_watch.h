@@ -12,8 +12,8 @@
 
 namespace ksearch {
 
-// The Xids of one GPU from now on: by NVML's events, or where those are refused (containers) from
-// the kernel's log, or from nowhere. Not thread-safe.
+// The Xids of one GPU from now on: by NVML's events; if those are refused (containers), from the
+// kernel's log; otherwise none. Not thread-safe.
 class XidWatch {
  public:
   // `gpu`: absent without NVML. `log`: null if it cannot be read.
@@ -22,7 +22,7 @@ class XidWatch {
   XidWatch(const XidWatch&) = delete;
   XidWatch& operator=(const XidWatch&) = delete;
 
-  // Those since the last call; never waits.
+  // Returns those since the last call without waiting.
   std::vector<uint64_t> Take();
   // "NVML events", "the kernel's log" or "nothing".
   const std::string& source() const { return source_; }

@@ -15,16 +15,16 @@
 
 namespace ksearch {
 
-// Candidates that run on one GPU, on one stream of its primary context. The stream waits for the
-// default stream and the other way round: a candidate that forgets its stream argument is still
-// timed as it runs. Every call is alone on the device: separators stand before and behind it, in a
-// chain of recorded calls as on the stream, where the device is idle too before the next call.
+// Candidates that run on one GPU, on one stream of its primary context. The stream and the default
+// stream wait for each other, so that a candidate that forgets its stream argument is still timed
+// correctly. Every call is alone on the device: separators stand before and after it, both in a
+// chain of recorded calls and on the stream, where the device is also idle before the next call.
 class CudaExecution final : public Execution {
  public:
-  // Context, stream and trusted kernels: after this the driver has opened its files and
-  // started its threads, so a tight filter may follow. `instrumented`: under a program that looks
-  // on. Tensors are copied to allocations of this process for each call and back, and what a
-  // profiler sees is the calls alone.
+  // Opens context, stream and trusted kernels. Afterwards the driver has opened its files and
+  // started its threads, so that a tight filter may follow. `instrumented`: an instrument observes
+  // the process. For each call, tensors are then copied to allocations of this process and back,
+  // and a profiler sees only the calls.
   static absl::StatusOr<std::unique_ptr<CudaExecution>> Open(const std::string& gpu_uuid,
                                                              bool instrumented);
 
@@ -39,13 +39,13 @@ class CudaExecution final : public Execution {
     CudaGraphExec exec;
   };
   enum class Hold { kNo, kUntilQueued };
-  // Why a batch ended early; none: it did not.
+  // Why a batch ended early; none if it did not.
   struct Failure {
     bool failed = false;
     bool returned = false;  // the entry returned a number other than 0
-    int value = 0;          // it, or a CUresult
+    int value = 0;          // that number, or a CUresult
     std::string doing;
-    std::string raised = {};  // the words of an exception
+    std::string raised = {};  // the message of an exception
   };
 
   CudaExecution(std::shared_ptr<const CudaDevice> device, Separators separators, CudaStream stream,
@@ -58,22 +58,22 @@ class CudaExecution final : public Execution {
 
   const DriverApi& api() const { return device_->api(); }
   Failure Run(const v1::BatchRequest& request, Program& program, v1::RunnerReply::Done* done);
-  // Each call between two separators, the device idle before the next.
+  // Runs each call between two separators, with the device idle before the next one.
   Failure RunAlone(const std::vector<int>& order, Hold hold, Program& program,
                    v1::RunnerReply::Done* done);
-  // Each call after `preparation`, between two events.
+  // Runs each call after `preparation`, between two events.
   Failure RunPrepared(const std::vector<int>& order,
                       const v1::BatchRequest::Preparation& preparation, Program& program,
                       v1::RunnerReply::Done* done);
   Failure PrepareCall(const v1::BatchRequest::Preparation& preparation, int set);
-  // `repeated`: as Program::TimedCall. Records begin_ and end_.
+  // `repeated` is as in Program::TimedCall. Records begin_ and end_.
   Failure CallBetweenEvents(int set, bool repeated, Program& program);
   Failure RunInstrumented(const std::vector<int>& order, Program& program,
                           v1::RunnerReply::Done* done);
-  // Nothing of a candidate's, as RunAlone would.
+  // Runs no code of a candidate, but otherwise the same as RunAlone.
   Failure RunNothing();
   Failure Capture(const std::vector<int>& order, Program& program, v1::RunnerReply::Done* done);
-  // Records one call; why it cannot be done, or empty.
+  // Records one call. Returns why that is impossible, or "".
   std::string CaptureOne(int set, Program& program, v1::RunnerReply::Done* done);
   Failure MakeChain(const std::vector<int>& order, int chain, v1::RunnerReply::Done* done);
   Failure Replay(const std::vector<int>& order, int chain, v1::RunnerReply::Done* done);
@@ -84,7 +84,7 @@ class CudaExecution final : public Execution {
   Failure CallInstrumented(int set, Program& program, v1::RunnerReply::Done* done);
   Failure Synchronize();
   Failure Check(CUresult result, const char* doing) const;
-  // Fills the error; false if the context is no longer usable.
+  // Fills in the error. Returns false if the context is no longer usable.
   bool Report(Failure failure, v1::RunnerReply* reply);
 
   std::shared_ptr<const CudaDevice> device_;
@@ -94,14 +94,15 @@ class CudaExecution final : public Execution {
   const bool instrumented_;
   bool called_ = false;  // instrumented: at least once
   DeviceBuffers buffers_;
-  std::vector<CudaGraph> recorded_;  // by set; nobody else knows these copies
+  std::vector<CudaGraph> recorded_;  // by set; unknown to all other code in the process
   std::array<Chain, kChains> chains_;
-  // Not for a candidate that waits for the device within a call: every try costs milliseconds.
+  // False for a candidate that waits for the device within a call, for which every attempt costs
+  // milliseconds.
   bool hold_useful_ = true;
   bool called_since_map_ = false;
   bool led_in_ = false;  // the last batch was empty
-  bool copies_ = false;  // of the batch at work: BatchRequest.copies
-  // BatchRequest.PREPARED: what is written before calls, and the events around them.
+  bool copies_ = false;  // BatchRequest.copies of the batch in progress
+  // BatchRequest.PREPARED: the memory written before calls, and the events around them.
   CudaBlock flushed_;
   int64_t flushed_bytes_ = 0;
   CudaEvent begin_, end_;

@@ -21,16 +21,17 @@ namespace ksearch {
 // buffer set. Thread-compatible.
 class DeviceBuffers {
  public:
-  // `own_copies`: blocks name allocations of this process, each as long as its tensor.
+  // `own_copies`: blocks refer to allocations of this process, each as long as its tensor.
   DeviceBuffers(std::shared_ptr<const CudaDevice> device, bool own_copies)
       : device_(std::move(device)), own_copies_(own_copies) {}
 
-  // Without `append` everything mapped before goes first.
+  // Without `append`, everything mapped before is unmapped first.
   absl::Status Map(const v1::MapRequest& request, const std::vector<UniqueFd>& fds);
-  // Scratch memory for every block (0: none); RESOURCE_EXHAUSTED if there is not enough.
+  // Allocates scratch memory for every block (0: none); RESOURCE_EXHAUSTED if there is not enough.
   absl::Status AllocateWorkspace(int64_t bytes);
 
-  // With own copies: inputs from the verifier's memory, outputs back to it. Else nothing.
+  // With own copies, copies inputs from the verifier's memory and outputs back to it. Otherwise
+  // does nothing.
   CUresult CopyIn(int set) const;
   CUresult CopyOut(int set) const;
 

@@ -9,14 +9,15 @@
 namespace ksearch {
 
 // A candidate's scratch memory on the device: between two reserved ranges that are never mapped, so
-// that leaving it is an illegal access; filled with one byte, repeated; aligned
-// to 256 bytes and, as far as that allows, to its end. Movable; the device must outlive it.
+// that access outside is illegal; filled with one repeated byte; aligned to 256 bytes and, as far
+// as that allows, to its end. Movable; the device must outlive it.
 class DeviceWorkspace {
  public:
-  // A NaN in no sign, a large negative number otherwise: no sensible number.
+  // A large negative number in every signed and floating type, and never NaN: not a plausible
+  // value.
   static constexpr int kPattern = 0xFB;
 
-  // `bytes` > 0. RESOURCE_EXHAUSTED if the device has not so much left.
+  // `bytes` > 0. RESOURCE_EXHAUSTED if the device has too little memory left.
   static absl::StatusOr<DeviceWorkspace> Create(const CudaDevice& device, int64_t bytes, int fill);
   DeviceWorkspace(DeviceWorkspace&& other) noexcept { *this = std::move(other); }
   DeviceWorkspace& operator=(DeviceWorkspace&& other) noexcept;

@@ -3,10 +3,10 @@
 
 namespace ksearch {
 
-// Seals what is loaded now, this program and its libraries: code, constants and tables of functions
-// that are read-only once they are filled. A program loaded later can then no longer make them
-// writable and put code of its own in their place. Returns how many ranges of pages were sealed: 0
-// on kernels before 6.10, where all of it is as safe as it was.
+// Seals everything that is loaded now, this program and its libraries: code, constants and tables
+// of functions that are read-only once they are filled. A program loaded later can then no longer
+// make them writable and replace them with its own code. Returns the number of sealed ranges of
+// pages: 0 on kernels before 6.10, where nothing changes.
 int SealLoadedCode();
 
 }  // namespace ksearch

@@ -28,7 +28,7 @@ extern "C" {
 struct KsearchPythonArgument {
   enum Kind : int32_t { kTensor = 0, kInteger = 1, kFloat = 2, kBool = 3 };
   const char* name;
-  const char* dtype;  // as torch calls it: "bfloat16"
+  const char* dtype;  // in torch's notation: "bfloat16"
   const int64_t* shape;
   int64_t int_value;  // of kInteger and kBool
   double float_value;
@@ -37,43 +37,43 @@ struct KsearchPythonArgument {
   int32_t output;  // 0 or 1
 };
 
-// Each returns 0, or another number after it wrote to `raised`.
+// Each returns 0, or another number after writing to `raised`.
 struct KsearchPythonCallbacks {
-  // `path`: of the file that defines the entry. `entry`: "" for run; "make_inputs", whose arguments
+  // `path` of the file that defines the entry. `entry`: "" for run; "make_inputs", whose arguments
   // are the seed, a tensor of one int64, then axes ("axis:n") and scalars, then the tensors to
   // make.
   int (*load)(const char* path, const char* entry);
-  // Inputs in the order of the definition, then outputs. addresses[set * count + i] is where the
-  // tensor of argument i begins in a set, on the device that the program runs on; 0 for scalars.
-  // Nothing of it may be kept.
+  // Inputs in the order of the definition, then outputs. addresses[set * count + i] is the address
+  // of argument i's tensor in a set, on the device that the program runs on; 0 for scalars. The
+  // callee must not keep any of it.
   int (*setup)(const KsearchPythonArgument* arguments, int32_t count, int32_t sets,
                const uint64_t* addresses);
-  // `stream`: the CUstream that the call's work goes to; null on processors.
+  // `stream`: the CUstream for the call's work; null on processors.
   int (*call)(int32_t set, void* stream);
-  // Not 0: since `setup` the program returns its outputs; then `copy`, in turns, makes and keeps
-  // the results of a call, or copies what is kept to the outputs and drops it.
+  // Not 0 if, since `setup`, the program returns its outputs; then `copy` alternately makes and
+  // keeps the results of a call, and copies the kept results to the outputs and drops them.
   int (*returns)();
   int (*copy)(int32_t set, void* stream);
-  // A call as a suite's clock times it: ksearch_python_mark tells when the program's own work
-  // begins and ends. `repeated`: on the same set and inputs as the last one, for which what a form
-  // builds around the program's arguments may be used again. Results that the program returns are
+  // A call as a suite's clock times it: ksearch_python_mark reports when the program's own work
+  // begins and ends. `repeated`: same set and inputs as the previous call, so that objects that a
+  // form builds around the program's arguments may be reused. Results that the program returns are
   // kept for `copy`.
   int (*timed)(int32_t set, void* stream, int32_t repeated);
-  // The words of an exception: kRaisedBytes bytes of the interpreter's, the last one 0.
+  // The message of an exception: kRaisedBytes bytes owned by the interpreter, the last one 0.
   const char* raised;
   static constexpr int kRaisedBytes = 2048;
 };
 
-// With --in-advance, before the device is touched: waits until this runner is wanted (AwaitBegin).
-// Returns 0, or another number if it never will be: the process should end then.
+// With --in-advance, before the device is used: waits until this runner is needed (AwaitBegin).
+// Returns 0, or another number if it will not be needed: the process should then end.
 int ksearch_python_await();
 
-// Within `timed`: the program's own work begins (0) or has ended (1). Else nothing.
+// Within `timed`: the program's own work begins (0) or has ended (1). Otherwise has no effect.
 void ksearch_python_mark(int32_t end);
 
-// A runner's life (RunDialogue) with a program in Python, on processors or, with --gpu, on that
+// Runs a dialogue (RunDialogue) with a Python program, on processors or, with --gpu, on that
 // device, in its primary context, which is torch's. The caller holds the interpreter's lock and
-// keeps it: threads that the program started run within its calls only.
+// keeps it: threads that the program started run only within its calls.
 int ksearch_python_run(int argc, char** argv, const KsearchPythonCallbacks* callbacks);
 
 }  // extern "C"

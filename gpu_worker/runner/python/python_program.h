@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// A program in Python, in a process whose own interpreter called ksearch_python_run. Its tensors
-// are torch tensors over the mapped buffers, without a copy.
+// A Python program, in a process whose own interpreter called ksearch_python_run. Its tensors are
+// torch tensors over the mapped buffers, without a copy.
 class PythonProgram final : public Program {
  public:
   explicit PythonProgram(const KsearchPythonCallbacks& callbacks) : callbacks_(callbacks) {}
@@ -19,21 +19,21 @@ class PythonProgram final : public Program {
   void Load(const v1::LoadRequest& request, const std::vector<UniqueFd>& fds,
             v1::RunnerReply* reply) override;
   bool loaded() const override { return loaded_; }
-  // They allocate for themselves.
+  // Python programs allocate their own memory.
   int64_t WorkspaceBytes(const uint64_t*) override { return 0; }
   bool Setup(const ArgumentBlocks& arguments) override;
   bool LoadsInFirstCall() const override { return true; }
   int Call(int set, uint64_t* arguments, void* stream) override;
   int TimedCall(int set, uint64_t* arguments, void* stream, bool repeated,
                 const Mark& mark) override;
-  // What ksearch_python_mark does.
+  // The behavior of ksearch_python_mark.
   static void TakeMark(bool end);
   bool ReturnsOutputs() const override { return callbacks_.returns() != 0; }
   int CopyResults(int set, void* stream) override { return Take(callbacks_.copy(set, stream)); }
   std::string Raised() const override { return raised_; }
 
  private:
-  // Keeps the words of a callback that did not return 0; hands its answer on.
+  // Keeps the message of a callback that did not return 0. Returns `answer`.
   int Take(int answer);
 
   const KsearchPythonCallbacks callbacks_;

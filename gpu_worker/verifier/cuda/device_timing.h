@@ -9,9 +9,9 @@
 
 namespace ksearch {
 
-// What timing on this device needs: a reader of its clocks through NVML (without NVML they are not
-// monitored, which is logged), its memory bandwidth as measured now, the peak rate of its
-// multiprocessors, and a probe. Non-OK if the device does not work.
+// The requirements of timing on this device: a reader of its clocks through NVML (without NVML they
+// are not monitored, which is logged), its memory bandwidth as measured now, the peak rate of its
+// multiprocessors, and a probe. An error if the device does not work.
 absl::StatusOr<GpuTiming> MakeGpuTiming(std::shared_ptr<VerifierDevice> device);
 
 }  // namespace ksearch

@@ -150,7 +150,7 @@ class RunnerLink {
   Ending DescribeDeath();
   // Total processor time of the runner's threads other than the main one.
   absl::Duration OtherThreadsTime() const;
-  // Whether the kernel reports that the runner has ended, reaped or not.
+  // Returns true if the kernel reports that the runner has ended, reaped or not.
   bool RunnerEnded() const;
   // Returns true if it holds more than this many bytes of memory besides the buffers, if that is
   // counted.

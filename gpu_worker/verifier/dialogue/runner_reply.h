@@ -12,7 +12,7 @@ namespace ksearch {
 inline constexpr int64_t kMaxReplyBytes = int64_t{64} << 10;
 inline constexpr int64_t kMaxErrorTextBytes = int64_t{8} << 10;
 
-// What the verifier is waiting for.
+// The operation that the verifier is waiting for.
 struct ExpectedReply {
   v1::RunnerReply::BodyCase body = v1::RunnerReply::BODY_NOT_SET;
   uint64_t nonce = 0;

@@ -69,7 +69,7 @@ class SavedOutputs {
   virtual bool Equals(const SavedOutputs& other) const = 0;
 };
 
-// What can be seen of a call without knowing the right answer.
+// Properties of a call that can be checked without knowing the right answer.
 struct CallFindings {
   std::string unwritten;     // the first output that still shows its poison; empty if none does
   std::string broken_guard;  // a sentence about the first guard band that changed; empty if none

@@ -66,9 +66,9 @@ v1::Tolerance HiddenTolerance(const v1::Tolerance& tolerance, double growth, boo
 v1::Tolerance SparseTolerance(const v1::Tolerance& tolerance, double growth, bool all_zero,
                               double affected);
 
-// Whether an integer output comes so close to the limits of its type that a sum or a product may
-// have wrapped around, in which case honest programs may differ. Wide inputs leave room for a sum
-// of two.
+// Returns true if an integer output comes so close to the limits of its type that a sum or a
+// product may have wrapped around, in which case honest programs may differ. Wide inputs leave room
+// for a sum of two.
 absl::StatusOr<bool> MayHaveOverflowed(const WorkloadCase& workload, const SavedOutputs& outputs);
 
 }  // namespace ksearch

@@ -80,7 +80,7 @@ class Bench {
   int MostSets(const WorkloadCase& workload, int sides, int sets) const;
 
   absl::Status DeviceHealth() const { return options_.device_health(); }
-  // Whether the device itself works, by a test if it is a GPU. `when` precedes the error message.
+  // Checks the device itself, by a test if it is a GPU. `when` precedes the error message.
   absl::Status AskDevice(absl::string_view when) const;
   // Null: no GPU.
   const GpuTiming* gpu() const { return options_.gpu.has_value() ? &*options_.gpu : nullptr; }

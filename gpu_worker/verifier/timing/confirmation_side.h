@@ -37,8 +37,8 @@ struct ConfirmationSide {
   // On this workload, in this launch: the hidden case of an untimed batch that is still to come;
   // null: none.
   const ConfirmationCase::Hidden* hidden = nullptr;
-  // What a batch costs apart from its calls, the same for both sides: the least round trip of an
-  // idle runner in this launch.
+  // The cost of a batch apart from its calls, the same for both sides: the shortest round trip of
+  // an idle runner in this launch.
   absl::Duration least_round_trip = absl::InfiniteDuration();
 };
 

@@ -15,7 +15,7 @@ namespace ksearch {
 // the rule does not stop yet, and more calls follow.
 size_t CallsThatCount(const std::vector<double>& calls_us, const v1::SuiteClock& clock);
 
-// What happens before each call, if `sets` sets are mapped.
+// The preparation before each call, if `sets` sets are mapped.
 v1::BatchRequest::Preparation PreparationOf(const v1::SuiteClock& clock, int sets);
 
 // The suite's time for calls on one input variant, in microseconds.

@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// What the caller knows about a program that is to be timed. `allow_graphs`, `first_workload`,
+// The caller's knowledge about a program that is to be timed. `allow_graphs`, `first_workload`,
 // `coarse`, `slow_us` and `alone` are for GPUs only.
 struct TimingRole {
   bool trusted = false;  // a baseline: its clock is believed

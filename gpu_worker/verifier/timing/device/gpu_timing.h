@@ -12,7 +12,7 @@
 
 namespace ksearch {
 
-// What timing on a GPU needs besides runners.
+// The requirements of timing on a GPU besides runners.
 struct GpuTiming {
   std::shared_ptr<ClockReader> clocks;  // null: clocks are not monitored
   DevicePeaks peaks;
