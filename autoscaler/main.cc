@@ -85,8 +85,8 @@ class Pause {
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
 };
 
-void Look(Coordinator* coordinator, std::vector<std::unique_ptr<PoolKeeper>>* keepers,
-          std::string* away) {
+void Iterate(Coordinator* coordinator, std::vector<std::unique_ptr<PoolKeeper>>* keepers,
+             std::string* away) {
   absl::StatusOr<v1::DemandReply> demand = coordinator->Demand();
   absl::StatusOr<v1::ListWorkersReply> workers = absl::UnknownError("not asked");
   if (demand.ok()) workers = coordinator->Workers();
@@ -135,7 +135,7 @@ int Run(const v1::AutoscalerConfig& config, ShutdownSignals* signals) {
             << " pools=" << keepers.size();
   std::string away, unsaved;
   do {
-    Look(coordinator.get(), &keepers, &away);
+    Iterate(coordinator.get(), &keepers, &away);
     const absl::Status saved = spending->Save();
     if (!saved.ok() && unsaved != saved.message()) {
       unsaved = std::string(saved.message());

@@ -91,7 +91,7 @@ void PoolKeeper::Step(absl::Time now, const v1::ListWorkersReply& workers,
     return;
   }
   const PoolDemand demand = DemandFor(pool_.offer(), *demands);
-  if (!Look(now, /*anew=*/false)) {
+  if (!ListInstances(now, /*anew=*/false)) {
     static_cast<void>(Report(/*release=*/false));
     return;
   }
@@ -128,7 +128,7 @@ void PoolKeeper::Step(absl::Time now, const v1::ListWorkersReply& workers,
   }
 }
 
-bool PoolKeeper::Look(absl::Time now, bool anew) {
+bool PoolKeeper::ListInstances(absl::Time now, bool anew) {
   if (blind_ && now < retry_at_) return false;
   if (!anew && now - looked_ < kLookEvery) return true;
   absl::StatusOr<Fleet> fleet = parts_.provider->List();
@@ -314,7 +314,7 @@ void PoolKeeper::Act(absl::Time now, const PoolDemand& demand) {
       // Lists the instances once more: an earlier start may have succeeded after all.
       const size_t before = fleet_.instances.size();
       const int coming_before = fleet_.coming;
-      if (looked_ != now && !Look(now, /*anew=*/true)) return;
+      if (looked_ != now && !ListInstances(now, /*anew=*/true)) return;
       const int more = static_cast<int>(fleet_.instances.size()) - static_cast<int>(before) +
                        fleet_.coming - coming_before;
       const int count =

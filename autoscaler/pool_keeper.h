@@ -51,7 +51,7 @@ class PoolKeeper {
   absl::Status Report(bool release);
   // Lists the instances, at most every few seconds unless `anew`. Returns false if the provider
   // does not respond.
-  bool Look(absl::Time now, bool anew);
+  bool ListInstances(absl::Time now, bool anew);
   void Account(absl::Time now);
   // Detects instances that fail, vanish, never connect, or never end.
   void Judge(absl::Time now, const v1::ListWorkersReply& workers);

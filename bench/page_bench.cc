@@ -245,7 +245,7 @@ class Measurement {
  public:
   Measurement(int to, int from, int seconds) : to_(to), from_(from), seconds_(seconds) {}
 
-  Usage Look() const {
+  Usage Read() const {
     WriteLine(to_, "usage");
     Usage usage;
     CHECK(std::sscanf(ReadLine(from_).c_str(), "%lf %lf", &usage.processor_s, &usage.memory_mib) ==
@@ -255,9 +255,9 @@ class Measurement {
   // The processor's share over one phase, in percent of a core.
   double Share() const {
     const absl::Time start = Clock::Real().SteadyNow();
-    const Usage before = Look();
+    const Usage before = Read();
     absl::SleepFor(absl::Seconds(seconds_));
-    const Usage after = Look();
+    const Usage after = Read();
     return 100 * (after.processor_s - before.processor_s) /
            absl::ToDoubleSeconds(Clock::Real().SteadyNow() - start);
   }
@@ -271,7 +271,7 @@ class Measurement {
 void Measure(const Measurement& measurement, int port, int pages, int runs) {
   absl::SleepFor(absl::Seconds(2));
   const double nobody = measurement.Share();
-  const double memory = measurement.Look().memory_mib;
+  const double memory = measurement.Read().memory_mib;
   std::printf("nobody: %.1f %% of a core, %.1f MiB\n", nobody, memory);
   for (const auto& [way, name] :
        {std::pair(Way::kFeed, "feed"), std::pair(Way::kPolling, "polling")}) {
@@ -287,7 +287,7 @@ void Measure(const Measurement& measurement, int port, int pages, int runs) {
     std::printf(
         "%s: %d pages, %d runs: %.1f %% of a core and %.1f MiB beyond nobody's (%lld events shown, "
         "%lld questions)\n",
-        name, pages, runs, share - nobody, measurement.Look().memory_mib - memory,
+        name, pages, runs, share - nobody, measurement.Read().memory_mib - memory,
         static_cast<long long>(events), static_cast<long long>(questions));
     std::fflush(stdout);
   }

@@ -27,7 +27,7 @@ struct Row {
   std::string text;      // why it failed
 };
 
-void Fold(const v1::RunEvent& event, Row* row) {
+void AddEvent(const v1::RunEvent& event, Row* row) {
   if (event.round() > 0) row->round = event.round();
   if (!event.node_id().empty()) row->node = event.node_id();
   switch (event.kind()) {
@@ -72,7 +72,7 @@ int CandidateCommand(Client* client, const Options& options) {
       if (event.candidate_id().empty()) continue;
       const auto place = places.try_emplace(event.candidate_id(), rows.size());
       if (place.second) rows.emplace_back().id = event.candidate_id();
-      Fold(event, &rows[place.first->second]);
+      AddEvent(event, &rows[place.first->second]);
     }
   }
   if (options.json) {

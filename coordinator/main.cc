@@ -362,7 +362,7 @@ std::optional<std::string> WaitForEnd(ShutdownSignals* signals, const WaitingWat
       continue;
     }
     stop->changed.WaitFor(&stop->mu, kWaitingLookInterval);
-    waits = watch->Look();
+    waits = watch->Check();
   }
   return waits;
 }

@@ -185,7 +185,7 @@ absl::StatusOr<LocalPair::State> LocalPair::Up(const UpOptions& options) {
   return state;
 }
 
-absl::StatusOr<LocalPair::State> LocalPair::Look() {
+absl::StatusOr<LocalPair::State> LocalPair::Inspect() {
   ASSIGN_OR_RETURN(const UniqueFd turn, folder_.Lock(kTurnWithin));
   State state;
   ASSIGN_OR_RETURN(state.coordinator, coordinator_.Running());

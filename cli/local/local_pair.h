@@ -56,7 +56,7 @@ class LocalPair {
   // with the last lines of its log.
   absl::StatusOr<State> Up(const UpOptions& options);
   // Returns the state without starting anything.
-  absl::StatusOr<State> Look();
+  absl::StatusOr<State> Inspect();
 
   struct DownReport {
     bool worker_ran = false;

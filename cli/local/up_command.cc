@@ -141,7 +141,7 @@ int ShowStatus(const Options& options) {
   }
   const auto pair = OpenPair(options);
   if (!pair.ok()) return Fail(pair.status());
-  const auto state = (*pair)->Look();
+  const auto state = (*pair)->Inspect();
   if (!state.ok()) return Fail(state.status());
   return PrintState((*pair)->folder(), *state, options);
 }
@@ -273,7 +273,7 @@ absl::Status JoinLocalPair(Options* options) {
   if (run) {
     // Finds out what is not available before anything is started.
     up.providers = NamedProviders(options->run);
-    ASSIGN_OR_RETURN(const LocalPair::State before, pair->Look());
+    ASSIGN_OR_RETURN(const LocalPair::State before, pair->Inspect());
     for (const std::string& name : up.providers) {
       RETURN_IF_ERROR(CheckUsable(name, sources, before.providers));
     }

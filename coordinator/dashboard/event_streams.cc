@@ -112,7 +112,7 @@ void EventStreams::Loop() {
   for (;;) {
     const EventFeed::Batch batch = subscription_->Next(kLookInterval);
     MutexLock lock(&mu_);
-    HandOut(batch);
+    Distribute(batch);
     ReviewListeners();
     if (closing_ || batch.closed) {
       closing_ = true;
@@ -125,7 +125,7 @@ void EventStreams::Loop() {
   }
 }
 
-void EventStreams::HandOut(const EventFeed::Batch& batch) {
+void EventStreams::Distribute(const EventFeed::Batch& batch) {
   if (listeners_.empty()) return;
   if (batch.missed) {
     for (const auto& listener : listeners_) {

@@ -75,7 +75,7 @@ class EventStreams {
   // them.
   absl::StatusOr<bool> CatchUp(const Reader& reader, int64_t newest, EventStream* stream);
   void Loop();
-  void HandOut(const EventFeed::Batch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Distribute(const EventFeed::Batch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ReviewListeners() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;

@@ -377,7 +377,7 @@ absl::StatusOr<bool> RunRegistry::Drive(ActiveRun* active, SearchRun* run) {
   while (status.ok() && !ended) {
     status = TakeChanges(active, run);
     if (!status.ok()) break;
-    const absl::StatusOr<SearchRun::Progress> progress = run->FoldNext();
+    const absl::StatusOr<SearchRun::Progress> progress = run->ApplyNext();
     status = progress.status();
     if (!status.ok()) break;
     ended = *progress == SearchRun::Progress::kEnded;

@@ -189,7 +189,7 @@ SearchRun::Awaited SearchRun::awaited() const {
   return awaited;
 }
 
-absl::StatusOr<SearchRun::Progress> SearchRun::FoldNext() {
+absl::StatusOr<SearchRun::Progress> SearchRun::ApplyNext() {
   if (HasEnded(status_.state())) return Progress::kEnded;
   // Arrivals folded out of order must not fill the page: the one awaited comes after them.
   ASSIGN_OR_RETURN(std::vector<Arrival> arrivals,
@@ -211,11 +211,11 @@ absl::StatusOr<SearchRun::Progress> SearchRun::FoldNext() {
     RETURN_IF_ERROR(FindPlatform());
     if (awaits_platform()) return Progress::kWaiting;
     RETURN_IF_ERROR(Commit());
-    return HasEnded(status_.state()) ? Progress::kEnded : Progress::kFolded;
+    return HasEnded(status_.state()) ? Progress::kEnded : Progress::kApplied;
   }
   state_.set_replay_position(order_.position());
   if (replays_) state_.add_fold_order(ArrivalKey(arrivals[*next]));
-  RETURN_IF_ERROR(Fold(arrivals[*next]));
+  RETURN_IF_ERROR(Apply(arrivals[*next]));
   if (*next == 0) {
     cursor_ = arrivals[0].seq;
   } else {
@@ -231,7 +231,7 @@ absl::StatusOr<SearchRun::Progress> SearchRun::FoldNext() {
         folded->end());
   }
   RETURN_IF_ERROR(Commit());
-  return HasEnded(status_.state()) ? Progress::kEnded : Progress::kFolded;
+  return HasEnded(status_.state()) ? Progress::kEnded : Progress::kApplied;
 }
 
 absl::Status SearchRun::End(v1::RunState state, const std::string& reason) {
@@ -261,7 +261,7 @@ void SearchRun::SetEnded(v1::RunState state, const std::string& reason) {
   AddEvent(event);
 }
 
-absl::Status SearchRun::Fold(const Arrival& arrival) {
+absl::Status SearchRun::Apply(const Arrival& arrival) {
   const std::string key = ArrivalKey(arrival);
   auto* outstanding = state_.mutable_outstanding();
   const auto it = std::find(outstanding->begin(), outstanding->end(), key);

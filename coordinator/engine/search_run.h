@@ -49,10 +49,10 @@ class SearchRun {
 
   // Starts or continues the run. Call once, first.
   absl::Status Begin();
-  enum class Progress { kWaiting, kFolded, kEnded };
+  enum class Progress { kWaiting, kApplied, kEnded };
   // Applies the next arrival, if its turn has come, in one committed step. kWaiting: there is none
   // yet; kEnded: the run's final status is committed.
-  absl::StatusOr<Progress> FoldNext();
+  absl::StatusOr<Progress> ApplyNext();
   // Applies a person's change in one committed step. `refusal`: OK, or why nothing has changed
   // (SearchStrategy::OnSteered). The returned status says whether the step could be committed; if
   // not, the run cannot continue in this object. Idempotent by request_id.
@@ -78,7 +78,7 @@ class SearchRun {
   bool unproven() const { return fresh_ && !replays_; }
   // The platform of its scores; empty until it is known.
   const v1::Platform& platform() const { return state_.platform(); }
-  // Returns true if jobs are waiting for a worker whose platform will become the run's; FoldNext
+  // Returns true if jobs are waiting for a worker whose platform will become the run's; ApplyNext
   // looks for one.
   bool awaits_platform() const { return state_.unplaced_jobs_size() > 0; }
 
@@ -97,7 +97,7 @@ class SearchRun {
   // admission again.
   absl::Status ResumeCalls();
   absl::Status ResumeJobs();
-  absl::Status Fold(const Arrival& arrival);
+  absl::Status Apply(const Arrival& arrival);
   absl::Status FoldReply(const Arrival& arrival);
   absl::Status FoldResult(const Arrival& arrival);
   // Requests a job again on the run's own platform if it was done on another one.

@@ -6,7 +6,7 @@
 
 namespace ksearch {
 
-std::optional<std::string> WaitingWatch::Look() const {
+std::optional<std::string> WaitingWatch::Check() const {
   const RunRegistry::Standing standing = runs_->standing();
   if (!standing.any_yet || !standing.all_wait || standing.awaited.evaluations > 0 ||
       evaluations_() > 0) {

@@ -22,7 +22,7 @@ class WaitingWatch {
   // A line for people, without an end, if every active run waits for mailbox prompts alone and no
   // evaluation is in progress, or if no run is active now; nullopt if something may still
   // happen, or no run has been active in this process.
-  std::optional<std::string> Look() const;
+  std::optional<std::string> Check() const;
 
  private:
   RunRegistry* const runs_;

@@ -39,7 +39,7 @@ int64_t KnownWorker::AppliedSeq(const v1::WorkerReport& report) const {
   return std::clamp<int64_t>(report.applied_directive_seq(), 0, directive_seq_);
 }
 
-void KnownWorker::Fold(const v1::WorkerReport& report, absl::Time now) {
+void KnownWorker::Apply(const v1::WorkerReport& report, absl::Time now) {
   reported_ = true;
   silent_ = false;
   applied_seq_ = AppliedSeq(report);

@@ -17,7 +17,7 @@ class KnownWorker {
   void BeginSession(const v1::WorkerHello& hello, absl::Time now);
   void EndSession(absl::Time now);
   // Applies the worker's report of its credits and health. REQUIRES: IsCurrent(report).
-  void Fold(const v1::WorkerReport& report, absl::Time now);
+  void Apply(const v1::WorkerReport& report, absl::Time now);
   // Returns false if a newer report of this session has already arrived.
   bool IsCurrent(const v1::WorkerReport& report) const;
   // Returns the number of the newest directive that the report reflects, at most the newest one

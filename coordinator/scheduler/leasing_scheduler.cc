@@ -156,13 +156,13 @@ SchedulerEffects LeasingScheduler::Sync(const std::string& worker_id,
   if (!worker.IsCurrent(report)) return effects;
   const bool first = !worker.reported();
   const bool was_leaving = worker.IsLeaving(now_);
-  worker.Fold(report, now_);
+  worker.Apply(report, now_);
   Reindex(worker_id);
   const bool leaving = was_leaving || worker.IsLeaving(now_);
 
   absl::flat_hash_set<std::string> listed;
   for (const v1::HeldLease& held : report.leases()) {
-    if (listed.insert(held.lease_id()).second) FoldHeld(worker_id, held, now_, down, &effects);
+    if (listed.insert(held.lease_id()).second) ApplyHeld(worker_id, held, now_, down, &effects);
   }
   const int64_t applied = worker.AppliedSeq(report);
   const std::set<std::string> known = leases_.IdsOf(worker_id);
@@ -264,11 +264,11 @@ JobState LeasingScheduler::State(const std::string& job_id) const {
   return state;
 }
 
-void LeasingScheduler::FoldHeld(const std::string& worker_id, const v1::HeldLease& held,
-                                absl::Time now, v1::WorkerDown* down, SchedulerEffects* effects) {
+void LeasingScheduler::ApplyHeld(const std::string& worker_id, const v1::HeldLease& held,
+                                 absl::Time now, v1::WorkerDown* down, SchedulerEffects* effects) {
   Lease* lease = leases_.Find(held.lease_id());
   if (lease == nullptr || lease->worker_id != worker_id) {
-    FoldUnknown(worker_id, held, now, down, effects);
+    ApplyUnknown(worker_id, held, now, down, effects);
     return;
   }
   lease->expiry = now + options_.lease_ttl;
@@ -291,9 +291,9 @@ void LeasingScheduler::FoldHeld(const std::string& worker_id, const v1::HeldLeas
   }
 }
 
-void LeasingScheduler::FoldUnknown(const std::string& worker_id, const v1::HeldLease& held,
-                                   absl::Time now, v1::WorkerDown* down,
-                                   SchedulerEffects* effects) {
+void LeasingScheduler::ApplyUnknown(const std::string& worker_id, const v1::HeldLease& held,
+                                    absl::Time now, v1::WorkerDown* down,
+                                    SchedulerEffects* effects) {
   const auto it = jobs_.find(held.job_id());
   Job* job = it == jobs_.end() ? nullptr : &it->second;
   const Ended* ended = nullptr;

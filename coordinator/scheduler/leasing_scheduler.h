@@ -87,12 +87,12 @@ class LeasingScheduler final : public JobScheduler {
   };
 
   // Applies one lease of a report.
-  void FoldHeld(const std::string& worker_id, const v1::HeldLease& held, absl::Time now,
-                v1::WorkerDown* down, SchedulerEffects* effects);
+  void ApplyHeld(const std::string& worker_id, const v1::HeldLease& held, absl::Time now,
+                 v1::WorkerDown* down, SchedulerEffects* effects);
   // Applies a reported lease that is not in the table: adopts it if the job still waits, and
   // cancels it otherwise.
-  void FoldUnknown(const std::string& worker_id, const v1::HeldLease& held, absl::Time now,
-                   v1::WorkerDown* down, SchedulerEffects* effects);
+  void ApplyUnknown(const std::string& worker_id, const v1::HeldLease& held, absl::Time now,
+                    v1::WorkerDown* down, SchedulerEffects* effects);
   void Adopt(const std::string& worker_id, const v1::HeldLease& held, absl::Time now,
              SchedulerEffects* effects);
   // Removes the lease, and requeues the job or gives it up. `leaving`: the worker goes away, so the

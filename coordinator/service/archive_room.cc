@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<ArchiveRoom::Copy>> ArchiveRoom::Take() {
 }
 
 absl::Status ArchiveRoom::CheckFits(int64_t bytes, double reserve) const {
-  const auto space = parts_.disk->Look();
+  const auto space = parts_.disk->ReadSpace();
   if (!space.ok()) return absl::OkStatus();  // free space is unknown: let the write try
   const auto stays = static_cast<int64_t>(reserve * static_cast<double>(space->least_free_bytes));
   if (space->free_bytes - bytes >= stays) return absl::OkStatus();

@@ -22,7 +22,7 @@ class DiskWatch {
     int64_t free_bytes = 0;        // free for this user account
     int64_t least_free_bytes = 0;  // the limit in force
   };
-  absl::StatusOr<Space> Look() const;
+  absl::StatusOr<Space> ReadSpace() const;
   // RESOURCE_EXHAUSTED names folder and bytes. If the file system does not report its free space,
   // the check passes.
   absl::Status Check() const;

@@ -480,7 +480,7 @@ grpc::Status SearchService::GetServerFacts(grpc::ServerContext*, const v1::GetSe
   reply->set_jobs_queued(parts_.workers->queued());
   reply->set_jobs_leased(parts_.workers->leased());
   if (parts_.disk != nullptr) {
-    if (const auto space = parts_.disk->Look(); space.ok()) {
+    if (const auto space = parts_.disk->ReadSpace(); space.ok()) {
       reply->set_free_bytes(space->free_bytes);
       reply->set_least_free_bytes(space->least_free_bytes);
     }

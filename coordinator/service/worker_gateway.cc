@@ -379,8 +379,9 @@ void WorkerGateway::EndSessionsOf(const std::string& token_id) {
   for (auto& [id, worker] : workers_) {
     if (worker.identity.token_id != token_id) continue;
     worker.free_for_all = worker.identity.Owner() == WorkerIdentity::OfToken(token_id);
-    PutOut(&worker, absl::UnauthenticatedError(absl::StrCat(
-                        "token ", token_id, " is no longer good: it was revoked or has expired")));
+    CloseSession(&worker,
+                 absl::UnauthenticatedError(absl::StrCat(
+                     "token ", token_id, " is no longer good: it was revoked or has expired")));
   }
 }
 
@@ -388,8 +389,8 @@ void WorkerGateway::EndSessionOfWorker(const std::string& worker_id) {
   MutexLock lock(&mu_);
   const auto it = workers_.find(worker_id);
   if (it == workers_.end() || !it->second.identity.joined.has_value()) return;
-  PutOut(&it->second,
-         absl::PermissionDeniedError(absl::StrCat("worker ", worker_id, " was revoked")));
+  CloseSession(&it->second,
+               absl::PermissionDeniedError(absl::StrCat("worker ", worker_id, " was revoked")));
 }
 
 void WorkerGateway::EndOutlived() {
@@ -424,7 +425,7 @@ void WorkerGateway::NoteRefused(const std::string& worker_name, const absl::Stat
   if (refusal_listener_) refusal_listener_(worker_name, why);
 }
 
-void WorkerGateway::PutOut(Worker* worker, const absl::Status& why) {
+void WorkerGateway::CloseSession(Worker* worker, const absl::Status& why) {
   if (worker->link == nullptr) return;
   worker->link->End(why);
   if (refusal_listener_) refusal_listener_(worker->status.name(), why);

@@ -224,7 +224,7 @@ class WorkerGateway : public FleetFacts {
   absl::Status CheckIdentity(const v1::WorkerHello& hello, const WorkerIdentity& identity) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Ends the worker's session, if it has one, and notifies the refusal listener.
-  void PutOut(Worker* worker, const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void CloseSession(Worker* worker, const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Completes the event and passes it to the listener, if there is one.
   void Tell(v1::FleetEvent event) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Returns "" if the worker_id has no owner.

@@ -105,7 +105,7 @@ void CudaDeviceMonitor::TakeMemoryErrors(absl::Time now) {
   }
 }
 
-void CudaDeviceMonitor::Look() {
+void CudaDeviceMonitor::Update() {
   if (!gpu_.has_value() || !lasting_.empty()) return;
   const absl::Time now = options_.clock->SteadyNow();
   TakeXids(now);
@@ -145,7 +145,7 @@ v1::DeviceHealth CudaDeviceMonitor::Sample() {
   std::string reason;
   {
     MutexLock lock(&mu_);
-    Look();
+    Update();
     reason = lasting_;
     if (reason.empty() && unexplained_since_.has_value()) reason = last_fault_;
   }
@@ -179,7 +179,7 @@ std::optional<v1::DeviceReading> CudaDeviceMonitor::Read() {
 
 std::string CudaDeviceMonitor::FaultSince(absl::Time begin) {
   MutexLock lock(&mu_);
-  Look();
+  Update();
   return last_fault_at_ >= begin ? last_fault_ : "";
 }
 

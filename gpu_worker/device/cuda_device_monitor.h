@@ -54,7 +54,7 @@ class CudaDeviceMonitor : public DeviceMonitor {
 
  private:
   // Updates the state by what has happened to the device.
-  void Look() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Update() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TakeXids(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TakeMemoryErrors(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Fault(absl::Time now, std::string what) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

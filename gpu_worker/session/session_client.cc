@@ -215,7 +215,7 @@ void SessionClient::FollowPlan() {
       if (over_) return;
       const absl::Time now = Clock::Real().SteadyNow();
       if (busy) last_busy_ = now;
-      step = plan_.Look(now, busy, taken);
+      step = plan_.Next(now, busy, taken);
     }
     if (step.leave && !held_.draining()) {
       LOG(INFO) << "msg=\"leaving\" worker=" << worker_id() << " jobs=" << held_.busy()
@@ -365,7 +365,7 @@ absl::Duration SessionClient::TimeLeft() {
   const bool busy = held_.busy() > 0;
   const int64_t taken = held_.taken();
   MutexLock lock(&mu_);
-  return plan_.Look(Clock::Real().SteadyNow(), busy, taken).time_left;
+  return plan_.Next(Clock::Real().SteadyNow(), busy, taken).time_left;
 }
 
 void SessionClient::ApplyMessage(const v1::WorkerDown& down) {

@@ -29,7 +29,7 @@ void StayPlan::Leave(const std::string& why, std::optional<absl::Duration> grace
   if (!std::exchange(leaving_, true)) why_ = why;
 }
 
-StayPlan::Step StayPlan::Look(absl::Time now, bool busy, int64_t taken) {
+StayPlan::Step StayPlan::Next(absl::Time now, bool busy, int64_t taken) {
   if (busy || taken != taken_) last_busy_ = now;
   taken_ = taken;
   if (!leaving_ && now >= end_ - grace_) {

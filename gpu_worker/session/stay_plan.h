@@ -36,7 +36,7 @@ class StayPlan {
   // earliest end applies.
   void Leave(const std::string& why, std::optional<absl::Duration> grace, absl::Time now);
   // `busy`: there are jobs in progress. `taken`: number of jobs accepted so far.
-  Step Look(absl::Time now, bool busy, int64_t taken);
+  Step Next(absl::Time now, bool busy, int64_t taken);
 
  private:
   const Options options_;

@@ -335,7 +335,8 @@ std::vector<std::string> Prompts(const SimulatedRun& run, const std::string& rol
 }
 
 // The first prompt that shows the verdict on this program of `node`.
-std::string MendPrompt(const SimulatedRun& run, const std::string& node, const std::string& name) {
+std::string RepairPrompt(const SimulatedRun& run, const std::string& node,
+                         const std::string& name) {
   for (const AskModel& ask : run.asked()) {
     if (ask.role == "code" && ask.labels.node_id == node &&
         absl::StrContains(ask.user, "Verdict: REFUSED") &&
@@ -349,11 +350,11 @@ std::string MendPrompt(const SimulatedRun& run, const std::string& node, const s
 TEST(ConfirmationFeedbackTest, TheSearchLearnsWhatConfirmationsRefuse) {
   SimulatedRun taught(/*learn=*/true, /*restart=*/false);
   taught.Run();
-  EXPECT_THAT(MendPrompt(taught, "tiles", "racy"),
+  EXPECT_THAT(RepairPrompt(taught, "tiles", "racy"),
               AllOf(HasSubstr("a race between threads of a block in shared memory, in kernel tile, "
                               "at kernel.cpp:42"),
                     HasSubstr("its confirmation refused it")));
-  EXPECT_THAT(MendPrompt(taught, "vector", "shortcut"),
+  EXPECT_THAT(RepairPrompt(taught, "vector", "shortcut"),
               AllOf(HasSubstr("right, but certainly slower on some sizes"),
                     HasSubstr("on unseen sizes, where n is small")));
   // No program that was refused is a base, and none stays a solution.
@@ -400,7 +401,7 @@ TEST(ConfirmationFeedbackTest, ARestartBeforeEveryStepChangesNothing) {
 TEST(ConfirmationFeedbackTest, ExaminationsFindARaceBeforeAnythingIsConfirmed) {
   SimulatedRun examined(/*learn=*/true, /*restart=*/false, /*examine=*/true);
   examined.Run();
-  EXPECT_THAT(MendPrompt(examined, "tiles", "racy"),
+  EXPECT_THAT(RepairPrompt(examined, "tiles", "racy"),
               AllOf(HasSubstr("# What the examination of the current program found"),
                     HasSubstr("in kernel tile, at kernel.cpp:42"),
                     HasSubstr("its examination refused it")));

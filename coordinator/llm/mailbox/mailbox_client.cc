@@ -147,7 +147,7 @@ void MailboxClient::Publish() {
         answered.emplace_back(id, *std::move(answer));
         continue;
       }
-      Complain(answer.status());
+      LogFailure(answer.status());
       continue;
     }
     const std::string& model =
@@ -158,7 +158,7 @@ void MailboxClient::Publish() {
       LOG(INFO) << "call=" << call.request.call_id << " waits for an answer in " << folder_.inbox()
                 << "/" << id << ".md";
     } else {
-      Complain(status);
+      LogFailure(status);
     }
   }
   for (const auto& [id, answer] : answered) Finish(id, answer);
@@ -167,7 +167,7 @@ void MailboxClient::Publish() {
 bool MailboxClient::ReadInbox() {
   const auto deliveries = folder_.Inbox();
   if (!deliveries.ok()) {
-    Complain(deliveries.status());
+    LogFailure(deliveries.status());
     NoteParked({});
     return true;
   }
@@ -214,11 +214,11 @@ void MailboxClient::Receive(const MailboxFolder::Delivery& delivery) {
     LOG(WARNING) << "answer=" << delivery.name << " cannot be taken, see " << folder_.path()
                  << "/failed: " << answer.status().message();
     const absl::Status status = folder_.Reject(delivery, answer.status().message());
-    if (!status.ok()) Complain(status);
+    if (!status.ok()) LogFailure(status);
     return;
   }
   if (const absl::Status status = folder_.Take(delivery); !status.ok()) {
-    Complain(status);
+    LogFailure(status);
     // Perhaps only the prompt was left behind.
     if (!folder_.Taken(delivery.id).has_value()) return;
   }
@@ -235,7 +235,7 @@ void MailboxClient::PutAside(const MailboxFolder::Delivery& delivery) {
   const absl::Status status =
       same ? folder_.Discard(delivery)
            : folder_.Reject(delivery, "the prompt was answered already, by another answer");
-  if (!status.ok()) Complain(status);
+  if (!status.ok()) LogFailure(status);
 }
 
 void MailboxClient::Finish(const std::string& id, const v1::MailboxAnswer& answer) {
@@ -273,7 +273,7 @@ void MailboxClient::Sleep(absl::Duration limit) {
   ::poll(fds, changes_.ok() ? 2 : 1, static_cast<int>(std::min<int64_t>(millis, 60'000)));
 }
 
-void MailboxClient::Complain(const absl::Status& status) {
+void MailboxClient::LogFailure(const absl::Status& status) {
   const absl::Time now = clock_.SteadyNow();
   if (now - complained_ < absl::Minutes(1)) return;
   complained_ = now;

@@ -71,7 +71,7 @@ class MailboxClient final : public LlmClient {
   void NoteParked(const std::set<std::string>& delivered);
   void Sleep(absl::Duration limit);
   // Logs a failure of the folder, at most once a minute.
-  void Complain(const absl::Status& status);
+  void LogFailure(const absl::Status& status);
 
   const MailboxFolder folder_;
   const MailboxOptions options_;

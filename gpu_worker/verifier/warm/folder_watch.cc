@@ -24,10 +24,10 @@ FolderWatch::FolderWatch(std::string folder, const Limits& limits, std::function
 }
 
 FolderWatch::~FolderWatch() {
-  if (thread_.joinable()) EndAndTell();
+  if (thread_.joinable()) Finish();
 }
 
-bool FolderWatch::EndAndTell() {
+bool FolderWatch::Finish() {
   {
     MutexLock lock(&mutex_);
     ending_ = true;

@@ -28,7 +28,7 @@ class FolderWatch {
 
   // Measures once more and returns whether a limit was ever exceeded. Call it once; it ends the
   // watch.
-  bool EndAndTell();
+  bool Finish();
 
  private:
   bool IsTooMuch() const;

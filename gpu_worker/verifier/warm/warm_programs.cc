@@ -58,7 +58,7 @@ absl::Status WarmAllTrusted(WarmStage& stage, const Clock& clock,
   return absl::OkStatus();
 }
 
-void TellFailure(WarmStage::Warmed warmed, v1::JobKind kind, v1::Verdict* verdict) {
+void ReportFailure(WarmStage::Warmed warmed, v1::JobKind kind, v1::Verdict* verdict) {
   // Does not reveal anything about held-out workloads.
   if (kind == v1::JOB_KIND_CONFIRM) warmed.ending.words.clear();
   const Ending ended = DescribeCompileError(std::move(warmed.ending));
@@ -104,7 +104,7 @@ absl::Status WarmPrograms(Bench& bench, const std::function<void()>& begins,
     return absl::OkStatus();
   }
   *verdict->mutable_isolation() = bench.starter().isolation();
-  TellFailure(std::move(warmed), request->job().kind(), verdict);
+  ReportFailure(std::move(warmed), request->job().kind(), verdict);
   // The next job must find the device alive.
   return bench.AskDevice("after a candidate failed in its warm stage");
 }

@@ -143,7 +143,7 @@ absl::Status WarmStage::CallOnce(const v1::VerifierRequest& request, const v1::A
     ending = link->Map(packets, deadline);
     if (ending.passed()) ending = link->RunBatch(std::vector<int>{0}, deadline).ending;
   }
-  if (watch.EndAndTell()) {
+  if (watch.Finish()) {
     ending = {v1::OUTCOME_COMPILE_LIMIT,
               absl::StrCat("the program compiles more than ", kMostWritten.bytes >> 20, " MiB or ",
                            kMostWritten.entries, " files")};

@@ -302,7 +302,7 @@ TEST_F(RunBudgetTest, AStoppedRunTakesBackWhatWaitsAndGoesOnWhenResumed) {
     ASSERT_TRUE(run->Begin().ok());
     while (workers_.submitted().empty()) {
       const int seen = arrivals();
-      const auto progress = run->FoldNext();
+      const auto progress = run->ApplyNext();
       ASSERT_TRUE(progress.ok()) << progress.status();
       if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
     }

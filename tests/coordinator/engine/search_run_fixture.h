@@ -187,7 +187,7 @@ class SearchRunTest : public testing::Test {
   void RunToEnd(SearchRun* run) {
     while (true) {
       const int seen = arrivals();
-      const auto progress = run->FoldNext();
+      const auto progress = run->ApplyNext();
       ASSERT_TRUE(progress.ok()) << progress.status();
       if (*progress == SearchRun::Progress::kEnded) return;
       if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
@@ -200,7 +200,7 @@ class SearchRunTest : public testing::Test {
       const int seen = arrivals();
       const auto run = NewRun();
       ASSERT_TRUE(run->Begin().ok());
-      const auto progress = run->FoldNext();
+      const auto progress = run->ApplyNext();
       ASSERT_TRUE(progress.ok()) << progress.status();
       if (*progress == SearchRun::Progress::kEnded) return;
       if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);

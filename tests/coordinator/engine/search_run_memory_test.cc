@@ -46,7 +46,7 @@ TEST_F(SearchRunMemoryTest, KilledAfterEveryStepItIsRecordedOnce) {
     const int seen = arrivals();
     const auto run = NewRun(6, {}, "remembering");
     ASSERT_TRUE(run->Begin().ok());
-    const auto progress = run->FoldNext();
+    const auto progress = run->ApplyNext();
     ASSERT_TRUE(progress.ok()) << progress.status();
     if (*progress == SearchRun::Progress::kEnded) break;
     if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);

@@ -149,7 +149,7 @@ TEST_F(SearchRunPlatformTest, KilledAfterEveryStepItStaysOnItsModel) {
     const int seen = arrivals();
     const auto run = NewRun();
     ASSERT_TRUE(run->Begin().ok());
-    const auto progress = run->FoldNext();
+    const auto progress = run->ApplyNext();
     ASSERT_TRUE(progress.ok()) << progress.status();
     if (*progress == SearchRun::Progress::kEnded) break;
     if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
@@ -168,9 +168,9 @@ TEST_F(SearchRunPlatformTest, WithoutAWorkerJobsWaitForTheFirstOneAlsoAcrossLive
   // Both questions that are in flight are answered; their candidates wait.
   for (int folded = 0; folded < 2;) {
     const int seen = arrivals();
-    const auto progress = run->FoldNext();
+    const auto progress = run->ApplyNext();
     ASSERT_TRUE(progress.ok()) << progress.status();
-    folded += *progress == SearchRun::Progress::kFolded ? 1 : 0;
+    folded += *progress == SearchRun::Progress::kApplied ? 1 : 0;
     if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
   }
   EXPECT_TRUE(run->awaits_platform());
@@ -178,7 +178,7 @@ TEST_F(SearchRunPlatformTest, WithoutAWorkerJobsWaitForTheFirstOneAlsoAcrossLive
   EXPECT_EQ(run->status().state(), v1::RUN_STATE_RUNNING);
   EXPECT_FALSE(run->status().has_platform());
   EXPECT_EQ(run->status().jobs_in_flight(), 0);
-  EXPECT_EQ(*run->FoldNext(), SearchRun::Progress::kWaiting);
+  EXPECT_EQ(*run->ApplyNext(), SearchRun::Progress::kWaiting);
 
   run = NewRun();
   ASSERT_TRUE(run->Begin().ok());
@@ -233,7 +233,7 @@ TEST_F(SearchRunPlatformTest, OnAnyDeviceNothingIsLostByAKill) {
     const int seen = arrivals();
     const auto run = NewRun(6, {}, "any");
     ASSERT_TRUE(run->Begin().ok());
-    const auto progress = run->FoldNext();
+    const auto progress = run->ApplyNext();
     ASSERT_TRUE(progress.ok()) << progress.status();
     if (*progress == SearchRun::Progress::kEnded) break;
     if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
@@ -249,7 +249,7 @@ TEST_F(SearchRunPlatformTest, ARunOfAnEarlierReleaseKeepsToWhatItsFirstResultWas
   ASSERT_TRUE(run->Begin().ok());
   while (fleet_.models.size() < 2) {
     const int seen = arrivals();
-    const auto progress = run->FoldNext();
+    const auto progress = run->ApplyNext();
     ASSERT_TRUE(progress.ok()) << progress.status();
     if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
   }

@@ -19,11 +19,11 @@ class SearchRunSteeringTest : public SearchRunTest {
     return refusal;
   }
   // Folds until nothing is left to fold for now.
-  void FoldAll(SearchRun* run) {
+  void ApplyAll(SearchRun* run) {
     while (true) {
-      const auto progress = run->FoldNext();
+      const auto progress = run->ApplyNext();
       ASSERT_TRUE(progress.ok()) << progress.status();
-      if (*progress != SearchRun::Progress::kFolded) return;
+      if (*progress != SearchRun::Progress::kApplied) return;
     }
   }
   int CountSteered() {
@@ -41,7 +41,7 @@ TEST_F(SearchRunSteeringTest, APausedRunAsksNothingNewAndGoesOnInALaterLife) {
   while (arrivals() < 2) AwaitArrivals(arrivals());
   ASSERT_TRUE(Steer(run.get(), Pause(true, "1")).ok());
   EXPECT_TRUE(run->status().paused());
-  FoldAll(run.get());
+  ApplyAll(run.get());
   // Both replies were folded; the evaluations that follow wait.
   EXPECT_EQ(workers_.submitted().size(), 0u);
   EXPECT_EQ(State().held_jobs_size(), 2);
@@ -50,7 +50,7 @@ TEST_F(SearchRunSteeringTest, APausedRunAsksNothingNewAndGoesOnInALaterLife) {
   // After a kill it is still paused.
   run = NewRun();
   ASSERT_TRUE(run->Begin().ok());
-  FoldAll(run.get());
+  ApplyAll(run.get());
   EXPECT_TRUE(store_.ReadRun("run")->status.paused());
   EXPECT_EQ(workers_.submitted().size(), 0u);
 

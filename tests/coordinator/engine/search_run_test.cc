@@ -203,7 +203,7 @@ TEST_F(SearchRunTest, RecordedOrderIsWaitedFor) {
   // Whichever came first, the second reply is folded first, and the first one waits for its job.
   while (workers_.submitted().empty()) {
     const int seen = arrivals();
-    const auto progress = run->FoldNext();
+    const auto progress = run->ApplyNext();
     ASSERT_TRUE(progress.ok()) << progress.status();
     if (*progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
   }
@@ -235,10 +235,10 @@ TEST_F(SearchRunTest, ATaskAtFaultIsNoLessonAboutACandidate) {
   workers_.FindTaskAtFault();
   const auto run = NewRun();
   ASSERT_TRUE(run->Begin().ok());
-  absl::StatusOr<SearchRun::Progress> progress = SearchRun::Progress::kFolded;
+  absl::StatusOr<SearchRun::Progress> progress = SearchRun::Progress::kApplied;
   while (progress.ok() && *progress != SearchRun::Progress::kEnded) {
     const int seen = arrivals();
-    progress = run->FoldNext();
+    progress = run->ApplyNext();
     if (progress.ok() && *progress == SearchRun::Progress::kWaiting) AwaitArrivals(seen);
   }
   EXPECT_EQ(progress.status().code(), absl::StatusCode::kFailedPrecondition);
@@ -282,7 +282,7 @@ TEST_F(SearchRunTest, StepThatCouldNotBeWrittenIsTakenAgain) {
   ASSERT_TRUE(failed->Begin().ok());
   AwaitArrivals(1);  // both replies are recorded: nothing is in flight
   store_.FailWrites(absl::ResourceExhaustedError("disk full"));
-  const auto progress = failed->FoldNext();
+  const auto progress = failed->ApplyNext();
   ASSERT_EQ(progress.status().code(), absl::StatusCode::kResourceExhausted);
   store_.FailWrites(absl::OkStatus());
   ASSERT_TRUE(failed->End(v1::RUN_STATE_FAILED, "disk full").ok());

@@ -18,22 +18,22 @@ TEST(KnownWorkerTest, OffersOnTheirWayAreSubtractedUntilCovered) {
   KnownWorker worker;
   worker.BeginSession(v1::WorkerHello(), kStart);
   EXPECT_EQ(worker.credits(), 0);
-  worker.Fold(Report(0, 3), kStart);
+  worker.Apply(Report(0, 3), kStart);
   EXPECT_EQ(worker.credits(), 3);
   worker.CountOffers(worker.NextDirectiveSeq(), 2);
   EXPECT_EQ(worker.credits(), 1);
-  worker.Fold(Report(0, 3), kStart);  // crossed the directive
+  worker.Apply(Report(0, 3), kStart);  // crossed the directive
   EXPECT_EQ(worker.credits(), 1);
-  worker.Fold(Report(1, 1), kStart);
+  worker.Apply(Report(1, 1), kStart);
   EXPECT_EQ(worker.credits(), 1);
 }
 
 TEST(KnownWorkerTest, CreditsAreNeverNegative) {
   KnownWorker worker;
   worker.BeginSession(v1::WorkerHello(), kStart);
-  worker.Fold(Report(0, 1), kStart);
+  worker.Apply(Report(0, 1), kStart);
   worker.CountOffers(worker.NextDirectiveSeq(), 1);
-  worker.Fold(Report(0, 0), kStart);
+  worker.Apply(Report(0, 0), kStart);
   EXPECT_EQ(worker.credits(), 0);
 }
 
@@ -42,7 +42,7 @@ TEST(KnownWorkerTest, OvertakenReportIsNotCurrentAndClaimsAreClamped) {
   worker.BeginSession(v1::WorkerHello(), kStart);
   worker.NextDirectiveSeq();
   worker.NextDirectiveSeq();
-  worker.Fold(Report(2, 1), kStart);
+  worker.Apply(Report(2, 1), kStart);
   EXPECT_FALSE(worker.IsCurrent(Report(1, 1)));
   EXPECT_TRUE(worker.IsCurrent(Report(2, 1)));
   EXPECT_EQ(worker.AppliedSeq(Report(99, 1)), 2);
@@ -52,17 +52,17 @@ TEST(KnownWorkerTest, UnhealthyDrainingOrLeavingIsNotWilling) {
   KnownWorker worker;
   EXPECT_FALSE(worker.willing());
   worker.BeginSession(v1::WorkerHello(), kStart);
-  worker.Fold(Report(0, 1), kStart);
+  worker.Apply(Report(0, 1), kStart);
   EXPECT_TRUE(worker.willing());
   v1::WorkerReport sick = Report(0, 1);
   sick.mutable_health()->set_healthy(false);
-  worker.Fold(sick, kStart);
+  worker.Apply(sick, kStart);
   EXPECT_FALSE(worker.willing());
   v1::WorkerReport leaving = Report(0, 1);
   leaving.set_draining(true);
-  worker.Fold(leaving, kStart);
+  worker.Apply(leaving, kStart);
   EXPECT_FALSE(worker.willing());
-  worker.Fold(Report(0, 1), kStart);
+  worker.Apply(Report(0, 1), kStart);
   worker.drain = true;
   EXPECT_FALSE(worker.willing());
 }
@@ -83,7 +83,7 @@ TEST(KnownWorkerTest, RestartTakesItBackIntoService) {
 TEST(KnownWorkerTest, ReturningJobAfterJobMeansResting) {
   KnownWorker worker;
   worker.BeginSession(v1::WorkerHello(), kStart);
-  worker.Fold(Report(0, 1), kStart);
+  worker.Apply(Report(0, 1), kStart);
   worker.CountReturn("a", kStart);
   EXPECT_TRUE(worker.MayTakeAt(kStart));
   worker.CountReturn("b", kStart);
@@ -99,7 +99,7 @@ TEST(KnownWorkerTest, ReturningJobAfterJobMeansResting) {
 TEST(KnownWorkerTest, OneJobThatComesBackAgainAndAgainRestsNobody) {
   KnownWorker worker;
   worker.BeginSession(v1::WorkerHello(), kStart);
-  worker.Fold(Report(0, 1), kStart);
+  worker.Apply(Report(0, 1), kStart);
   for (int i = 0; i < 5; ++i) worker.CountReturn("a", kStart);
   EXPECT_TRUE(worker.MayTakeAt(kStart));
   worker.CountReturn("b", kStart);

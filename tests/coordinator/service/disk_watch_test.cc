@@ -11,7 +11,7 @@ namespace {
 
 TEST(DiskWatch, RefusesBelowTheMarkAndNamesFolderAndBytes) {
   const std::string folder = testing::TempDir();
-  const auto space = DiskWatch(folder, 0).Look();
+  const auto space = DiskWatch(folder, 0).ReadSpace();
   ASSERT_TRUE(space.ok()) << space.status();
   EXPECT_GT(space->least_free_bytes, 0);
   EXPECT_LE(space->least_free_bytes, int64_t{1} << 30);
@@ -24,7 +24,7 @@ TEST(DiskWatch, RefusesBelowTheMarkAndNamesFolderAndBytes) {
 }
 
 TEST(DiskWatch, AFolderThatIsNotThereKeepsNobodyFromWorking) {
-  EXPECT_FALSE(DiskWatch("/not/there", 0).Look().ok());
+  EXPECT_FALSE(DiskWatch("/not/there", 0).ReadSpace().ok());
   EXPECT_TRUE(DiskWatch("/not/there", int64_t{1} << 60).Check().ok());
 }
 

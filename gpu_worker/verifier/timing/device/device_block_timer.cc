@@ -277,7 +277,7 @@ std::string DeviceBlockTimer::Summary() const {
 }
 
 std::string DeviceBlockTimer::EndLaunch() {
-  return between_.KeptBusy(alone_) ? KeptBusyText(between_, alone_) : "";
+  return between_.ShowsBusyDevice(alone_) ? BusyDeviceText(between_, alone_) : "";
 }
 
 Ending DeviceBlockTimer::RunAlone(ConfirmationSide* side, const ConfirmationCase& one) {

@@ -63,13 +63,13 @@ absl::StatusOr<DeviceSampler::Sampled> DeviceSampler::Sample() {
     // Calls made one by one are queued while the device is held: first the host's time, then
     // theirs.
     if (way_ != Way::kGraph) host_us += events_us;
-    const bool busy = audit_.paces().KeptBusy(options_.alone);
+    const bool busy = audit_.paces().ShowsBusyDevice(options_.alone);
     if (!busy && !audit_.TimeEscaped(events_us, host_us)) break;
     sampled.audit_ratio = audit_.Ratio(std::max(events_us, host_us));
     LOG(WARNING) << "msg=\"time escapes\" attempt=" << attempt << " timing=" << sampled.timing
                  << " " << audit_.Summary(call_us);
     if (attempt == kAuditAttempts && busy) {
-      sampled.ending = {v1::OUTCOME_CHEAT, KeptBusyText(audit_.paces(), options_.alone)};
+      sampled.ending = {v1::OUTCOME_CHEAT, BusyDeviceText(audit_.paces(), options_.alone)};
       break;
     }
     if (attempt == kAuditAttempts) {

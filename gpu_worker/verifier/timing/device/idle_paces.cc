@@ -19,7 +19,7 @@ double IdlePaces::RoundTripMicros(double quantile) const {
   return Quantile(round_trips_us_, quantile);
 }
 
-bool IdlePaces::KeptBusy(const IdlePaces& alone) const {
+bool IdlePaces::ShowsBusyDevice(const IdlePaces& alone) const {
   const double lead_in =
       std::max(absl::ToDoubleMicroseconds(kBusyLeadIn), kBusyFactor * alone.LeadInMicros(1));
   const double round_trip =
@@ -27,7 +27,7 @@ bool IdlePaces::KeptBusy(const IdlePaces& alone) const {
   return LeadInMicros(0.9) > lead_in || RoundTripMicros(0.9) > round_trip;
 }
 
-std::string KeptBusyText(const IdlePaces& paces, const IdlePaces& alone) {
+std::string BusyDeviceText(const IdlePaces& paces, const IdlePaces& alone) {
   return absl::StrFormat(
       "keeps the device busy between its calls: an idle program waits %.2f ms for it and %.2f ms "
       "for "

@@ -20,7 +20,7 @@ class IdlePaces {
   double RoundTripMicros(double quantile) const;
   // Returns true if one in ten took much longer (kBusyLeadIn, kBusyRoundTrip) than `alone`, which
   // were measured while no program was loaded, or, if `alone` is empty, than the constants.
-  bool KeptBusy(const IdlePaces& alone) const;
+  bool ShowsBusyDevice(const IdlePaces& alone) const;
 
  private:
   std::vector<double> lead_ins_us_;
@@ -28,7 +28,7 @@ class IdlePaces {
 };
 
 // The message for a program that keeps the device busy.
-std::string KeptBusyText(const IdlePaces& paces, const IdlePaces& alone);
+std::string BusyDeviceText(const IdlePaces& paces, const IdlePaces& alone);
 
 }  // namespace ksearch
 

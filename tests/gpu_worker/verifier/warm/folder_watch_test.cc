@@ -33,7 +33,7 @@ TEST_F(FolderWatchTest, StopsWhoeverWritesTooMuch) {
   EXPECT_FALSE(stopped.WaitForNotificationWithTimeout(absl::Milliseconds(350)));
   Write("deeper/much", 2 << 20);
   EXPECT_TRUE(stopped.WaitForNotificationWithTimeout(absl::Seconds(60)));
-  EXPECT_TRUE(watch.EndAndTell());
+  EXPECT_TRUE(watch.Finish());
 }
 
 TEST_F(FolderWatchTest, CountsEmptyFilesAndFoldersToo) {
@@ -48,13 +48,13 @@ TEST_F(FolderWatchTest, HolesTakeNothingAndLinksAreNotFollowed) {
   fs::resize_file(folder_ + "/hole", 1 << 30);
   fs::create_symlink("/usr", folder_ + "/link");
   FolderWatch watch(folder_, {1 << 20, 100}, [] { FAIL(); });
-  EXPECT_FALSE(watch.EndAndTell());
+  EXPECT_FALSE(watch.Finish());
 }
 
 TEST_F(FolderWatchTest, LooksOnceMoreAtTheEnd) {
   FolderWatch watch(folder_, {1 << 20, 100}, [] {});
   Write("late", 2 << 20);
-  EXPECT_TRUE(watch.EndAndTell());
+  EXPECT_TRUE(watch.Finish());
 }
 
 }  // namespace
