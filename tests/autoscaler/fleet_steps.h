@@ -9,16 +9,16 @@
 
 namespace ksearch {
 
-// What an autoscaler asks of a provider, as text, so that it can be recorded with a real server and
-// repeated with the recorded replies:
-//   list | start COUNT | withdraw COUNT | stop INDEX | kill INDEX
-// INDEX is a place in what the last `list` returned.
+// An autoscaler's requests to a provider as text, so that they can be recorded with a real server
+// and repeated with the recorded replies:
+//    list | start COUNT | withdraw COUNT | stop INDEX | kill INDEX
+// INDEX is a position in the result of the last `list`.
 class FleetSteps {
  public:
   explicit FleetSteps(FleetProvider* provider) : provider_(provider) {}
 
-  // What came of it: {} or, of `list`, {"instances": [{"id", "state", "note"}], "coming", "fault"};
-  // {"error": what the provider says}.
+  // Returns the result of a step: {} or, for `list`, {"instances": [{"id", "state", "note"}],
+  // "coming", "fault"}; {"error": the provider's message}.
   nlohmann::json Do(const std::string& step);
 
  private:

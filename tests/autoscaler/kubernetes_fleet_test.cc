@@ -85,12 +85,12 @@ json JobNamed(const std::string& name, const json& status) {
   return job;
 }
 
-// What makes kScale this, unless somebody changed it.
+// The change that sets the replicas of kScale to this, unless somebody changed it.
 json ScaleTo(int replicas) {
   return {{"metadata", {{"resourceVersion", "211"}}}, {"spec", {{"replicas", replicas}}}};
 }
 
-// What the server says where it refuses a request.
+// The server's response when it refuses a request.
 std::string Refusal(int code, const std::string& reason, const std::string& message) {
   return json{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", json::object()},
               {"status", "Failure"}, {"message", message}, {"reason", reason},

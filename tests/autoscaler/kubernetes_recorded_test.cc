@@ -1,5 +1,5 @@
-// What a real Kubernetes API server and ksearch-autoscaler said to each other, once more: the
-// provider must send the recorded requests, and make the same of the recorded replies.
+// Replays recorded conversations between a real Kubernetes API server and ksearch-autoscaler: the
+// provider must send the recorded requests, and get the same results from the recorded replies.
 // record_kubernetes.py made the files.
 #include <cstdlib>
 #include <filesystem>
@@ -34,7 +34,7 @@ struct Scenario {
   json job_template;  // null: the Deployment ksearch-worker
   std::vector<json> steps;
 
-  // What a step came to: the one with this number among those of this text.
+  // Returns the result of a step: of the steps with this text, the one with this number.
   json OutcomeOf(const std::string& step, int number = 0) const {
     for (const json& one : steps) {
       if (one["step"] == step && number-- == 0) return one["outcome"];
@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 std::string Error(const json& outcome) { return outcome.value("error", ""); }
 
-// What the recordings must show, whenever they are made again.
+// Checks the contents of the recordings, so that new ones are complete.
 TEST(KubernetesRecordingTest, EveryScenarioOfTheFileIsPlayed) {
   EXPECT_THAT(Recorded(), SizeIs(15));
 }

@@ -23,7 +23,7 @@ class ProgramFolder {
   ProgramFolder& operator=(const ProgramFolder&) = delete;
 
   const std::string& path() const { return path_; }
-  // "$F" in it is the folder.
+  // "$F" in `script` is the folder.
   std::string Write(const std::string& name, const std::string& script) const {
     const std::string file = path_ + "/" + name;
     std::ofstream(file) << "#!/bin/sh\nF=" << path_ << "\n" << script;

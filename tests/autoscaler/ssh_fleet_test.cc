@@ -1,4 +1,4 @@
-// Hosts are folders of this machine: the ssh of these tests runs its command in one.
+// Hosts are folders of this machine: the ssh of these tests runs its command in a folder.
 #include "autoscaler/fleet/ssh_fleet.h"
 
 #include <sys/stat.h>

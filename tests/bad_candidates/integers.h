@@ -1,4 +1,4 @@
-// What the candidates for the test task "integers" share: it has the shapes of "matmul" and c[i, j]
+// Shared by the candidates for the test task "integers": it has the shapes of "matmul" and c[i, j]
 // = max over l of a[i, l] + b[l, j], all int32.
 #ifndef INTEGERS_H_
 #define INTEGERS_H_

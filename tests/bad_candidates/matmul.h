@@ -1,5 +1,5 @@
-// What the candidates in the folders below share. They are built by a worker, beside the header
-// that it generates for the task "matmul".
+// Shared by the candidates in the folders below. A worker builds them beside the header that it
+// generates for the task "matmul".
 #ifndef MATMUL_H_
 #define MATMUL_H_
 #include <ksearch_task.h>
@@ -7,8 +7,8 @@
 
 #include <initializer_list>
 
-// What a candidate returns when its attack was refused. Where it worked, the candidate goes on to
-// return right answers, and so passes: no test expects that.
+// The return value of a candidate whose attack was refused. If the attack works, the candidate
+// continues, returns right answers and passes: no test expects that.
 constexpr int kContained = 77;
 
 // At the same place of a cache line in every program: by that alone it may be a third faster.

@@ -24,7 +24,7 @@ std::string ScriptOf(const std::string& shell) {
   return options.has_value() ? options->completion : "";
 }
 
-// What bash offers for the words, the last of which is being typed.
+// Returns bash's completions of the words, the last of which is being typed.
 std::string Offered(const std::string& words, int cursor) {
   const std::string script =
       absl::StrCat(ScriptOf("bash"), "COMP_WORDS=(", words, ")\nCOMP_CWORD=", cursor,

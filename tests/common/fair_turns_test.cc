@@ -71,7 +71,7 @@ TEST_F(FairTurnsTest, ConfirmationsOfTheLeastRunDoNotStarve) {
     Ask("low", "confirm", absl::Seconds(10), Line::kConfirmations);
   }
   const std::vector<std::string> taken = Take(121);
-  // As of priority 10, beside 100: one in eleven, less the screenings of one in a hundred.
+  // Priority 10 beside 100: one in eleven, less the screenings of one in a hundred.
   EXPECT_GE(std::count(taken.begin(), taken.end(), "confirm"), 10);
   EXPECT_GE(std::count(taken.begin(), taken.end(), "screen"), 1);
   const auto first = std::find(taken.begin(), taken.end(), "confirm");
@@ -91,7 +91,7 @@ TEST_F(FairTurnsTest, ConfirmationsDoNotWaitForScreenings) {
   EXPECT_THAT(Take(2), ElementsAre("a1", "b1"));
   Ask("a", "confirmation", absl::Seconds(60), Line::kConfirmations);
   EXPECT_THAT(Take(3), ElementsAre("confirmation", "a2", "b2"));
-  // Nor do screenings starve for confirmations.
+  // Screenings do not starve because of confirmations, either.
   for (int i = 1; i <= 50; ++i) Ask("a", "again", absl::Seconds(10), Line::kConfirmations);
   const std::vector<std::string> taken = Take(30);
   EXPECT_GE(std::count_if(taken.begin(), taken.end(),

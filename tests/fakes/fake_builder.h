@@ -18,11 +18,10 @@
 namespace ksearch {
 
 // "Builds" by copying the first source into a file. A source that begins with the name of an
-// outcome, such as "COMPILE_ERROR", ends so; one with "BROKEN_WORKER" is a non-OK status. A delayed
-// build has "delayed " before the source, and fails if that contains "UNDELAYABLE"; one with a line
-// table has "lined " and "UNLINEABLE". Of "FOLDER ..." it makes a folder with this text as
-// deep/main.py, and a command that loads it.
-// Thread-safe.
+// outcome, such as "COMPILE_ERROR", ends with it; one with "BROKEN_WORKER" gives an error status. A
+// delayed build has "delayed " before the source, and fails if that contains "UNDELAYABLE"; one
+// with a line table has "lined " and "UNLINEABLE". For "FOLDER ..." it makes a folder with this
+// text as deep/main.py, and a command that loads it. Thread-safe.
 class FakeBuilder : public Builder {
  public:
   explicit FakeBuilder(std::string folder) : folder_(std::move(folder)) {}

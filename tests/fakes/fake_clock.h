@@ -6,7 +6,7 @@
 
 namespace ksearch {
 
-// Moves only when told. Both clocks move together. Thread-safe.
+// Advances only on request. Both clocks advance together. Thread-safe.
 class FakeClock final : public Clock {
  public:
   absl::Time Now() const override {

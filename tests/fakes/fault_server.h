@@ -12,7 +12,7 @@
 
 namespace ksearch {
 
-// What a server does to one connection after it has read one request there.
+// A server's behavior on one connection after it has read a request.
 struct Fault {
   absl::Duration silence;     // before the first byte
   std::string bytes;          // sent as they are

@@ -1,7 +1,7 @@
-// What a network may do to a coordinator and its workers: partitions, delay, loss, peers that
-// vanish or go deaf, a coordinator that is gone for long. Whatever happens, work goes on within 2 s
-// of the network's return, and every result that a worker brings is recorded, once.
-//   KSEARCH_FAULTS=all    outages in full length (60 s); else scaled to seconds.
+// Network faults between a coordinator and its workers: partitions, delay, loss, peers that vanish
+// or stop reading, a coordinator that is unreachable for long. In every case, work continues within
+// 2 s of the network's return, and every result that a worker delivers is recorded once.
+//    KSEARCH_FAULTS=all    outages in full length (60 s); otherwise scaled to seconds.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>

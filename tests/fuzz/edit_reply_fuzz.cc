@@ -41,7 +41,7 @@ void CheckTree(const ksearch::v1::WorldModel& tree, const ksearch::EditReport& r
   const absl::Status status = ksearch::CheckInvariants(tree);
   CHECK_OK(status);
   CHECK(report.applied || !report.errors.empty());
-  // What the tree says goes into every prompt.
+  // The tree's texts go into every prompt.
   CHECK(ksearch::IsValidUtf8(tree.kernel_summary()));
 }
 

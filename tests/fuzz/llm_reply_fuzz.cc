@@ -1,4 +1,4 @@
-// What any HTTP server may send: bodies of any bytes and headers, with every status.
+// Any response that an HTTP server may send: bodies of any bytes and headers, with every status.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What is read from YAML can be written as JSON and read back as the same.
+// JSON that was read from YAML can be written and read back unchanged.
 
 #include <cstddef>
 #include <cstdint>

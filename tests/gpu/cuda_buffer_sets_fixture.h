@@ -94,7 +94,7 @@ class View {
     byte[0] ^= std::byte{1};
     Write(position, byte);
   }
-  // Of the tensor with its guard bands.
+  // Size of the tensor with its guard bands.
   int64_t area_bytes() const { return area_bytes_; }
 
  private:

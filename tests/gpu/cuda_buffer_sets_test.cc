@@ -93,7 +93,7 @@ TEST_F(CudaBufferSetsTest, RecipesApply) {
   EXPECT_GT(largest, 1000);
 }
 
-// Of a float input runs of 100 are larger, of a wide integer input single elements.
+// For a float input runs of 100 are larger, for a wide integer input single elements.
 TEST_F(CudaBufferSetsTest, OddPlacesLieWhereTheHostSaysAndIntegersAreAsWide) {
   constexpr int kFloat = 0, kInt64 = 5, kInt32 = 6;
   v1::Task task = EveryType(kOddElements);
@@ -348,7 +348,7 @@ TEST_F(CudaBufferSetsTest, InputsWithStructureAreDrawnOnTheHost) {
   EXPECT_THAT(buffers_->ChangedInput({0, 3}), Optional(std::string("indices")));
 }
 
-// What a program of the task would make on the device: tensors of bytes that tell the variant.
+// Tensors that a program of the task would make on the device: their bytes identify the variant.
 class MadeThere final : public MadeInputs {
  public:
   explicit MadeThere(std::shared_ptr<VerifierDevice> device) : device_(std::move(device)) {}

@@ -59,7 +59,7 @@ TEST_F(CudaCompareTest, ComparesAsTheHostDoes) {
   EXPECT_NE(findings[0].fingerprint, findings[1].fingerprint);
   const std::shared_ptr<const SavedOutputs> saved = *buffers_->Save(0);
   const std::shared_ptr<const SavedOutputs> other = *buffers_->Save(1);
-  // What is written after the calls were collected counts for nothing.
+  // Values written after the calls were collected do not count.
   for (int o = 0; o < kTypeCount; ++o) {
     Shared(1, kTypeCount + o).Write(0, std::vector<std::byte>(got[static_cast<size_t>(o)].size()));
   }

@@ -157,7 +157,7 @@ TEST_F(BadInputTest, SocketInUseIsSaidAndTheCoordinatorThereKeepsIt) {
   ExpectOneLine(start("/tmp/" + std::string(200, 'x')), 3, HasSubstr("107 characters at most"));
 }
 
-// What a coordinator that was killed leaves behind.
+// The remains of a coordinator that was killed.
 TEST_F(BadInputTest, SocketOfACoordinatorThatIsGoneIsSaid) {
   const std::string path = cluster_.folder() + "/socket";
   {

@@ -43,7 +43,7 @@ class RunBudgetTest : public SearchRunTest {
     row.status.set_state(v1::RUN_STATE_RUNNING);
     ASSERT_TRUE(store_.CreateRun(row).ok());
   }
-  // What a call that asks "question N" reserves.
+  // The reservation of a call that asks "question N".
   static int64_t Reserved() { return (10 + 64 + kMaxOutput) * int64_t{1000}; }
   LedgerRow Ledger(const std::string& run_id) { return store_.ReadLedger(run_id)->front(); }
   std::vector<std::string> Events(const std::string& run_id, v1::RunEvent::Kind kind) {

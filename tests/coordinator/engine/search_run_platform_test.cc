@@ -85,7 +85,7 @@ class SearchRunPlatformTest : public SearchRunTest {
       return fitting;
     };
   }
-  // As in a request.
+  // Sets the configuration of a request.
   void SetConfig(const std::string& run_id, const v1::Platform& platform, bool any_device) {
     row_.run_id = row_.request_id = run_id;
     *row_.config.mutable_platform() = platform;

@@ -18,7 +18,7 @@ class SearchRunSteeringTest : public SearchRunTest {
     EXPECT_TRUE(run->Steer(change, &refusal).ok());
     return refusal;
   }
-  // Folds until nothing is left to fold for now.
+  // Applies arrivals until none is left for now.
   void ApplyAll(SearchRun* run) {
     while (true) {
       const auto progress = run->ApplyNext();
@@ -42,7 +42,7 @@ TEST_F(SearchRunSteeringTest, APausedRunAsksNothingNewAndGoesOnInALaterLife) {
   ASSERT_TRUE(Steer(run.get(), Pause(true, "1")).ok());
   EXPECT_TRUE(run->status().paused());
   ApplyAll(run.get());
-  // Both replies were folded; the evaluations that follow wait.
+  // Both replies were applied; the evaluations that follow wait.
   EXPECT_EQ(workers_.submitted().size(), 0u);
   EXPECT_EQ(State().held_jobs_size(), 2);
   EXPECT_EQ(run->status().state(), v1::RUN_STATE_RUNNING) << "a pause is no used-up budget";

@@ -200,7 +200,7 @@ TEST_F(SearchRunTest, RecordedOrderIsWaitedFor) {
   workers_.Hold(true);
   const auto run = NewRun(2, {"call/2", "job/screen/2", "call/1", "job/screen/1"});
   ASSERT_TRUE(run->Begin().ok());
-  // Whichever came first, the second reply is folded first, and the first one waits for its job.
+  // Whichever came first, the second reply is applied first, and the first one waits for its job.
   while (workers_.submitted().empty()) {
     const int seen = arrivals();
     const auto progress = run->ApplyNext();

@@ -43,8 +43,8 @@ int Threads() {
                                         std::filesystem::directory_iterator()));
 }
 
-// A fault server in a separate process that answers the first request, and the next `kCalls` once
-// all of them have come and it is told to.
+// A fault server in a separate process that answers the first request at once, and the next
+// `kCalls` once all of them have arrived and it is told to.
 class ServerProcess {
  public:
   explicit ServerProcess(FaultServer::Tls tls) {
@@ -149,7 +149,7 @@ TEST_P(ManyCallsTest, WaitOnOneThreadWithLittleMemory) {
   std::string ca;
   if (GetParam() != FaultServer::Tls::kNone) {
     const std::string file = testing::TempDir() + "/many_calls_ca.pem";
-    // As many others as a system trusts, which must not be kept for every call.
+    // As many certificates as a system trusts, which must not be kept for every call.
     std::ofstream(file) << server.certificate()
                         << ReadFile("/etc/ssl/certs/ca-certificates.crt", 1 << 20).value_or("");
     ca = absl::StrCat("ca_file: \"", file, "\" ");

@@ -127,7 +127,7 @@ TEST(CodeReplyTest, FencesInStringsOfAProgramDoNotEndIt) {
               ElementsAre(Pair("kernel.py", program)));
   EXPECT_THAT(Files(Block("<file path=\"kernel.py\">", program), v1::LANGUAGE_PYTHON),
               ElementsAre(Pair("kernel.py", program)));
-  // Nor does a fence there begin another file.
+  // A fence there does not begin another file, either.
   const std::string shows =
       "# kernel.py\n'''\n```python\n# kernel.py\nrun(x)\n```\n```py\n# b.py\n"
       "```\n'''\nrun = print\n";

@@ -1,5 +1,4 @@
-// What prompts say about programs in Python. Examples run with /usr/bin/python3, if that has
-// torch.
+// Texts of prompts about Python programs. Examples run with /usr/bin/python3 if it has torch.
 #include "coordinator/proposer/language/python_text.h"
 
 #include <gmock/gmock.h>

@@ -109,7 +109,7 @@ class Simulation {
     scheduler_ = MakeJobScheduler(options);
     live_.clear();
     for (SimWorker& worker : workers_) Break(&worker);
-    // As the store would list them.
+    // In the order in which the store lists them.
     for (int i = 0; i < submitted_; ++i) {
       const std::string job = absl::StrCat("job", i);
       if (!endings_.contains(job)) Apply(scheduler_->Submit(job, Spec(), attempts_[job], now_));

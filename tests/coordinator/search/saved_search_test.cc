@@ -16,7 +16,7 @@
 namespace ksearch {
 namespace {
 
-// As version 1 would have written it: the log's fields stood beside the others.
+// Returns the form of version 1, in which the log's fields were beside the others.
 std::string AsVersion1(v1::SearchState state) {
   v1::EvaluationLogState log = state.log();
   log.clear_floor_us();
@@ -68,7 +68,7 @@ TEST(SavedSearchTest, AnyStateOfASearchSurvivesTheOldForm) {
     };
     driver.after_step = [&](SearchDriver& self) {
       v1::SearchState state = self.state();
-      // What was kept from one save to the next is what would be made anew.
+      // The bytes kept from one save to the next equal fresh ones.
       SavedPrograms anew, solutions(v1::SearchState::kSolutionsFieldNumber);
       ASSERT_EQ(self.strategy().Save(), EncodeWithoutTree(state, &anew, &solutions));
       state.mutable_log();  // that of the beginning is empty, and so is not written

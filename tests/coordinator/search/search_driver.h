@@ -30,8 +30,7 @@ SearchContext TestContext(bool paper, int rounds, int parallel = 1);
 // 100 us / x, and "floor=<us> " in the text sets its floor.
 v1::JobResult FakeScreening(const v1::Sources& sources);
 
-// What a run's store would keep of a search with a tree: one tree for each revision at the end of a
-// step.
+// The trees that a run's store keeps of a search: one for each revision at the end of a step.
 class TreeShelf final : public ProgramShelf {
  public:
   absl::StatusOr<v1::Sources> ReadSources(const std::string& candidate_id) const override;

@@ -37,7 +37,7 @@ class RunRemovalTest : public StoreTest {
     step.status.set_state(v1::RUN_STATE_FINISHED);
     ASSERT_TRUE(store_->CommitStep(step).ok());
   }
-  // With the coordinator stopped.
+  // Removes runs while the coordinator is stopped.
   absl::StatusOr<RemovedRuns> Remove(const std::vector<std::string>& runs,
                                      absl::Time ended_before = absl::InfinitePast()) {
     store_.reset();

@@ -1,4 +1,5 @@
-// A data set in FlashInfer-Bench's form: what becomes a task, and what is said of the rest.
+// A data set in FlashInfer-Bench's form: the tasks that it becomes, and the messages about the
+// rest.
 #include "coordinator/suites/flashinfer/flashinfer_suite.h"
 
 #include <algorithm>
@@ -147,7 +148,7 @@ TEST_F(FlashInferSuiteTest, LargeRecordedTensorsAreBlobsThatAreKeptAsTheTaskIsLo
   EXPECT_EQ(recorded.values(), "");
   EXPECT_TRUE(folder->Has(recorded.sha256()));
   EXPECT_EQ(task->workloads(1).inputs(1).recorded().values().size(), 8u);
-  // Where there is no place for blobs it travels with its task.
+  // Without a place for blobs, the tensor is sent with its task.
   EXPECT_EQ(Suite()->Load("double")->workloads(0).inputs(1).recorded().values(), bytes);
   // Another content is another task.
   Write("blob/large.safetensors", length + header + std::string(bytes.size(), '\x02'));
@@ -301,9 +302,8 @@ TEST_F(FlashInferSolutionsTest, AreProgramsByNameAndByFile) {
               AllOf(HasSubstr("rmsnorm_broken_v1.json:"), HasSubstr("spec.entry_point")));
 }
 
-// What stands on a disk here is listed whole: KSEARCH_FLASHINFER_TRACE names a copy of the public
-// data set.
-// Lines of a data set's workloads, by definition.
+// A whole copy of the public data set on this disk, which KSEARCH_FLASHINFER_TRACE names, is
+// listed. Returns the lines of a data set's workloads by definition.
 std::map<std::string, int> LinesOf(const std::string& root) {
   std::map<std::string, int> lines;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / "workloads")) {

@@ -1,5 +1,5 @@
-// Problems in GPU MODE's form: names, cases, what stands between a folder and a task, and what bad
-// folders are told.
+// Problems in GPU MODE's form: names, cases, what prevents a folder from being a task, and the
+// messages about bad folders.
 #include "coordinator/suites/gpumode/gpumode_suite.h"
 
 #include <cstdlib>
@@ -47,8 +47,7 @@ benchmarks:
 ranking_by: "geom"
 )";
 
-// What the script says of it: a place for the result within data, a number, and a result of its
-// own.
+// A script's description: a place for the result within data, a number, and a separate result.
 constexpr char kDescription[] = R"({"atol": 0.01, "rtol": 0.02,
  "data": {"tuple": [{"tensor": 0}, {"tensor": 1}, {"number": 0}]},
  "result": {"tuple": [{"tensor": 0}, {"tensor": 1}]},
@@ -330,7 +329,7 @@ TEST_F(GpuModeSuiteTest, DescribedProblemIsATask) {
                                         Not(HasSubstr("@SPEC@"))));
 }
 
-// As the diagonal matrices of cholesky, whose elements no seed changes.
+// Like the diagonal matrices of cholesky, whose elements are the same for every seed.
 TEST_F(GpuModeSuiteTest, CasesOfTheSameTensorsForEverySeedAreLeftOut) {
   const auto repeating = [](const std::string& shapes) {
     return absl::StrReplaceAll(

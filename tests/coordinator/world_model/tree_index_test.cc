@@ -71,7 +71,7 @@ TEST(TreeIndexTest, NodesInACircleEndTheWalk) {
   EXPECT_FALSE(CheckInvariants(model).ok());
 }
 
-// The rule, told node by node.
+// The rule, checked for every node.
 TEST(TreeIndexTest, TheFrontierIsWhatTheRuleSays) {
   Rng rng(8);
   const v1::WorldModel model = RandomTree(300, &rng);

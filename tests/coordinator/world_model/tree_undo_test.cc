@@ -70,7 +70,7 @@ TEST(TreeUndoTest, TheTreeIsAsItWasToTheByte) {
       const std::string after = model.SerializeAsString();
       undo.Undo();
       ASSERT_EQ(model.SerializeAsString(), before) << script.DebugString();
-      // And it can be done again, which is how the tree goes on.
+      // The edit can be applied again, which is how the search continues.
       ASSERT_TRUE(ApplyEdits(script, options, &model).applied);
       ASSERT_EQ(model.SerializeAsString(), after);
       ASSERT_TRUE(CheckInvariants(model).ok());

@@ -1,4 +1,4 @@
-// What the self-test makes of sandboxes that hold and that do not.
+// The self-test's findings on sandboxes that hold and on sandboxes that do not.
 #include "gpu_worker/selftest/sandbox_trials.h"
 
 #include <functional>

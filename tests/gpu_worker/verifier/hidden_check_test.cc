@@ -1,4 +1,4 @@
-// What a confirmation's hidden cases find, and whom they let pass.
+// The programs that a confirmation's hidden cases find, and those that pass.
 #include "gpu_worker/verifier/hidden_check.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Where an odd place lies is drawn, so that one confirmation may miss a program.
+// The odd place is drawn, so that a single confirmation may miss a program.
 constexpr int kTries = 8;
 
 // Tells the processes of candidates the how many-th they are.
@@ -63,7 +63,8 @@ class HiddenCheckTest : public ::testing::Test {
     return request;
   }
 
-  // Of the task "integers" (bad_candidates/integers.h); `least` and `most` as its recipes have it.
+  // Uses the task "integers" (bad_candidates/integers.h); `least` and `most` are those of its
+  // recipes.
   static v1::VerifierRequest OfIntegers(const std::string& candidate, const std::string& reference,
                                         int64_t least = 0, int64_t most = 0) {
     v1::VerifierRequest request = Unrivaled(candidate);
@@ -87,7 +88,7 @@ class HiddenCheckTest : public ::testing::Test {
     return request;
   }
 
-  // Of "matmul" times a scalar, of which alone there are hidden cases.
+  // Uses "matmul" times a scalar: only the scalar gives hidden cases.
   static v1::VerifierRequest OfScaled() {
     v1::VerifierRequest request = ConfirmRequest("honest_scaled", "honest_scaled");
     v1::Task& task = *request.mutable_task();

@@ -63,7 +63,7 @@ const std::vector<PythonCheat>& PythonCheats() {
       {"zeroed_inputs", {kInput, kIncorrect}},
       {"changed_input", {kInput}, "'b'"},
       {"writes_past_end", {kBounds}, "'c'", kCheck, true},
-      // What others hold.
+      // Objects that belong to others.
       {"gc_answers", {kRuntime}, kRefused, kCheck, true},
       {"reads_memory", {kRuntime}, kRefused},
       {"reads_files", {kRuntime}, kRefused},
@@ -76,7 +76,7 @@ const std::vector<PythonCheat>& PythonCheats() {
       {"replaced_calls", {kIncorrect}, kNeverWritten, kCheck, true},
       {"jumps_over_call", {kIncorrect}, kNeverWritten},
       {"replaced_callback", {kIncorrect}, kNeverWritten},
-      // Inputs told to others.
+      // Reveals inputs to others.
       {"raises_inputs", {kRuntime}, "ValueError at line 3"},
       {"kind_of_inputs", {kRuntime}, "raised an exception", kCheck, true},
       {"writes_raised_words", {kRuntime}, "raised"},

@@ -25,8 +25,8 @@ class PythonPrograms {
 
   // Returns a folder artifact with this text as its main file, program.py.
   v1::Artifact Program(const std::string& text);
-  // As ScreenRequest or ConfirmRequest, with this candidate; a CHECK has no baseline, and a CONFIRM
-  // the rival `rival`, an artifact of Program.
+  // Returns a ScreenRequest or ConfirmRequest with this candidate; a CHECK has no baseline, and a
+  // CONFIRM has the rival `rival`, an artifact of Program.
   v1::VerifierRequest Request(v1::JobKind kind, const std::string& text);
   v1::VerifierRequest Confirmation(const std::string& text, const v1::Artifact& rival);
   // An infrastructure error fails the test; the verdict is empty then.

@@ -35,7 +35,7 @@ std::string Program(const char* name) {
   return std::string(std::getenv("KSEARCH_BIN_DIR")) + "/" + name;
 }
 
-// Every runner lies but those of trusted programs, told by the memory that they are given: the
+// Every runner lies except those of trusted programs, which are recognized by their memory: the
 // reference may run again for inputs from another seed.
 class LyingSandbox final : public Sandbox {
  public:

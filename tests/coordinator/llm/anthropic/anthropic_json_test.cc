@@ -155,7 +155,7 @@ TEST(ParseAnthropicStreamTest, AnErrorEventEndsTheReply) {
   ASSERT_TRUE(outcome.ok() && outcome->error.has_value());
   EXPECT_EQ(outcome->error->type, "overloaded_error");
   EXPECT_EQ(outcome->error->message, "Overloaded");
-  // What a gateway may turn an error into.
+  // Errors that a gateway may send in place of the original.
   for (const char* body : {"event: error\ndata: gone\n\n", "event: error\ndata: {}\n\n",
                            "data: {\"type\":\"error\"}\n\n", R"({"error":{"message":"no"}})"}) {
     outcome = ParseAnthropicStream(body);

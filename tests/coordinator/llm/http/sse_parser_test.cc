@@ -23,7 +23,7 @@ std::vector<SseEvent> Events(absl::string_view stream) {
   return events;
 }
 
-// As the Messages API sends it, with what the standard also allows: a byte order mark, a
+// The form of the Messages API, with features that the standard also allows: a byte order mark, a
 // comment, an unknown field, several data lines, characters of two, three and four bytes, an empty
 // event.
 constexpr char kRecorded[] =

@@ -20,7 +20,7 @@ absl::Status Refusal(const char* code, const char* parameter, const char* messag
 
 class RefusedFieldsTest : public testing::Test {
  protected:
-  // Whether the failure of kBody taught anything.
+  // Returns true if the failure of kBody was learned from.
   bool Learn(const absl::Status& failure) {
     return fields_.Learn("m", fields_.Without("m", kBody).optional, failure);
   }

@@ -83,7 +83,7 @@ class AttemptPropertyTest : public testing::TestWithParam<std::tuple<bool, int>>
     const int rounds = context.config.rounds();
     driver.after_step = [&, parallel = parallel](AttemptDriver& self) {
       const v1::AttemptSearchState state = self.state();
-      // What is kept from one save to the next equals what a fresh save would make.
+      // The bytes kept from one save to the next equal those of a fresh save.
       ASSERT_EQ(
           self.strategy().Save(),
           SavedPrograms().Encode(state, state.log(), v1::AttemptSearchState::kLogFieldNumber));

@@ -190,7 +190,7 @@ TEST(RacingTest, PlansAreWaitedForAndShownUntilTheyAreRealized) {
   EXPECT_EQ(plan.line(), 1);
   EXPECT_EQ(plan.direction(), "");
   EXPECT_THAT(state.racing().waiting_plans(), ElementsAre("split"));
-  // Without an answer the search goes on without plans.
+  // Without an answer the search continues without plans.
   v1::AttemptSearchState without;
   policy.TakeNote(*note, {}, &without);
   EXPECT_TRUE(policy.MayBegin(without));

@@ -37,7 +37,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr char kProduct[] = "import torch\ndef run(a, b, c):\n  torch.mm(a, b, out=c)\n";
-// A failure to load tells what the program sees of its folder and of other processes.
+// A program whose loading error reports what it sees of its folder and of other processes.
 constexpr char kLooksAround[] = R"(
 import os
 seen = sorted(os.path.join(at, name) for at, _, names in os.walk('/program') for name in names)
@@ -45,7 +45,7 @@ others = [pid for pid in os.listdir('/proc') if pid.isdigit() and int(pid) not i
 raise ValueError('sees %s and the processes %s' % (seen, others))
 )";
 
-// What waits in this reserve, by their folders.
+// The runners that wait in this reserve, by their folders.
 std::vector<std::string> Slots() {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -99,7 +99,7 @@ class RunnerReserveTest : public ::testing::Test {
   v1::VerifierRequest Check(const std::string& text) {
     return programs_->Request(v1::JOB_KIND_CHECK, text);
   }
-  // As between the jobs of a GPU's verifier.
+  // Waits as a GPU's verifier does between jobs.
   void FillAndWait() {
     programs_->starter().FillReserve();
     programs_->starter().Settle();

@@ -32,7 +32,7 @@ class SessionTest : public ::testing::Test {
     for (int set = 0; set < calls; ++set) made.push_back({set, next_variant_++});
     return session_->Run(made, WorkloadSession::Mode::kTimed, {}, limits_).ending;
   }
-  // Whether the outputs kept are what the reference answers.
+  // Returns true if the kept outputs equal the reference's.
   bool Right(const WorkloadSession::Suspect& suspect) {
     const ProgramImage reference = *ProgramImage::Open(CandidateArtifact("honest"));
     Oracle oracle(starter_, allocate_, Clock::Real(), 1 << 20);

@@ -80,7 +80,7 @@ TEST_F(MemfdBufferSetsTest, RememberedPlacesShowWhatIsWrittenLater) {
   const auto bytes = static_cast<size_t>(packets[0].request.buffers(5).tensor_bytes());
   std::memset(late.tensor() + bytes / 2, 1, bytes / 10);
   EXPECT_THAT(buffers_->ChangedSinceRemembered(), Optional(HasSubstr("c")));
-  // What was there when places are next remembered is no change; inputs are not looked at.
+  // Content that exists when places are next remembered is not a change; inputs are not checked.
   buffers_->RememberPlaces(calls, &rng);
   const Mapping input(packets[0], 0);
   input.floats()[0] += 1;

@@ -83,7 +83,7 @@ TEST(SamplingJudgeTest, GoesByTheInputsOfTheCallAndRefusesTheFirstTokenBeyondThe
     const auto workload = CaseOf(SamplingTask(device));
     SamplingJudge judge;
     for (int64_t variant = 0; variant < 50; ++variant) {
-      // What a call gets, also on a GPU.
+      // The inputs of a call, also on a GPU.
       ASSERT_FALSE(workload->DrawnOnDevice(0));
       ASSERT_FALSE(workload->DrawnOnDevice(1));
       const auto probabilities = InputOf<float>(*workload, 0, variant);

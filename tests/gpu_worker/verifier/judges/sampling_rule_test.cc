@@ -34,7 +34,7 @@ TEST(SamplingRuleTest, LimitsSayWhichTokensMayBeDrawn) {
   EXPECT_THAT(Allowed(kRow, {.top_k = 1, .top_p = 0.9}), ElementsAre(1));
   // The likeliest always.
   EXPECT_THAT(Allowed(kRow, {.top_p = 0.1}), ElementsAre(1));
-  // As likely as the last that top_k admits.
+  // Equally likely as the last one that top_k admits.
   EXPECT_THAT(Allowed({0.2, 0.3, 0.2, 0.3}, {.top_k = 3}), ElementsAre(0, 1, 2, 3));
 }
 

@@ -286,7 +286,7 @@ TEST(HiddenCasesTest, LargeElementsAreFarFromAllOthers) {
   }
 }
 
-// As a sum of integers that wrapped around.
+// Outputs like a sum of integers that wrapped around.
 TEST(HiddenCasesTest, OutputsNearTheEndOfTheirTypeMayHaveOverflowed) {
   v1::Task task = TheTask();
   task.mutable_definition()->mutable_outputs(0)->set_dtype(v1::DTYPE_INT32);

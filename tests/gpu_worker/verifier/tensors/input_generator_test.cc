@@ -152,7 +152,7 @@ TEST(InputGeneratorTest, IntegersKeepToADeclaredRange) {
   }
 }
 
-// As they were before there were ranges.
+// The values from before ranges existed.
 TEST(InputGeneratorTest, IntegersWithoutARangeAreTheTopBits) {
   Rng rng(3);
   for (int i = 0; i < 1000; ++i) {

@@ -51,7 +51,7 @@ TEST(CallDealerTest, NoBatchHasAllSetsAndNoSetIsAlwaysLeftOut) {
     for (const WorkloadSession::Call& call : calls) sets.insert(call.set);
   }
   EXPECT_EQ(sets.size(), 3u);
-  // With two sets none can be spared.
+  // With two sets none can be left unused.
   EXPECT_EQ(CallDealer(2, {}, Rng(1)).Deal(2, 0).size(), 2u);
 }
 

@@ -20,7 +20,7 @@ TEST(SuiteTimeTest, CallsEndOnceTheStandardErrorIsSmallButNotBeforeTheThird) {
   clock.set_relative_error(0.01);
   EXPECT_EQ(CallsThatCount({5, 5}, clock), 0u);
   EXPECT_EQ(CallsThatCount({5, 5, 5, 5}, clock), 3u);
-  // Of 90, 110, 100, 100 the deviation is 8.2 and the standard error 4.1.
+  // The deviation of 90, 110, 100, 100 is 8.2 and the standard error 4.1.
   EXPECT_EQ(CallsThatCount({90, 110, 100, 100}, clock), 0u);
   clock.set_relative_error(0.042);
   EXPECT_EQ(CallsThatCount({90, 110, 100, 100}, clock), 4u);
