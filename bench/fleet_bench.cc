@@ -84,7 +84,7 @@ class Account {
         QuantileOf(latencies_ms_, 0.99), open_.size(), Lost(), left_);
     latencies_ms_.clear();
   }
-  // Whether nothing was lost.
+  // Returns true if nothing was lost.
   bool PrintWhole(const Sizes& sizes) {
     MutexLock lock(&mu_);
     std::string ends;

@@ -17,7 +17,7 @@
 namespace ksearch {
 namespace {
 
-// Whether the command asks no coordinator.
+// Returns true if the command asks no coordinator.
 bool NeedsNoCoordinator(const Options& options) {
   return options.command == "token" || options.command == "pki" ||
          options.command == "completion" || options.command == "config" ||

@@ -114,7 +114,7 @@ std::string RepeatsText(const v1::JobResult& result) {
                       "all other tensors are new in every call)\n");
 }
 
-// Whether the cases of a task with a suite's rule were checked, and none was timed.
+// Returns true if the cases of a task with a suite's rule were checked, and none was timed.
 bool IsSuiteCheck(const v1::JobResult& result) {
   const auto& all = result.workloads();
   return std::any_of(all.begin(), all.end(),

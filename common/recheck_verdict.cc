@@ -11,7 +11,7 @@
 namespace ksearch {
 namespace {
 
-// What differs from when the claim was made; empty: nothing that is known.
+// The differences from the platform of the claim; empty if none are known.
 std::string OtherPlatform(const v1::DeviceFingerprint& claim, const v1::DeviceFingerprint& now) {
   if (now.name() != claim.name() || now.architecture() != claim.architecture()) {
     return "on another model of device";

@@ -180,8 +180,7 @@ absl::StatusOr<std::set<std::string>> ActiveRuns(Store* store) {
   return active;
 }
 
-// Whether these credentials are still valid. Without tokens in use, jobs have
-// no owner.
+// Returns true if these credentials are still valid. Without tokens in use, jobs have no owner.
 bool IsGoodOwner(const AccessControl* access, absl::string_view owner) {
   if (access == nullptr) return false;
   return !absl::ConsumePrefix(&owner, "token/") || access->CheckStillGood(std::string(owner)).ok();

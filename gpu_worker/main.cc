@@ -174,7 +174,7 @@ absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
   return absl::OkStatus();
 }
 
-// How long the worker stays: by the config, or by the Slurm job that this process runs in.
+// The worker's stay as configured, or limited by the Slurm job that this process runs in.
 StayPlan::Options StayOf(const v1::WorkerConfig& config) {
   StayPlan::Options stay;
   stay.leave_grace = FromProto(config.leave_grace());

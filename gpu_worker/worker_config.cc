@@ -341,7 +341,7 @@ absl::Status TakeAccount(const v1::WorkerConfig& config) {
   const gid_t gid = static_cast<gid_t>(config.run_as_gid());
   if (config.sandbox().cgroup() != "none") {
     const absl::Status prepared = CgroupParent::Prepare(uid, gid);
-    // What it comes to shows when the sandbox is made, "required" or not.
+    // The effect shows when the sandbox is made, "required" or not.
     LOG(DEBUG) << "msg=\"cgroup\" status=\"" << prepared << "\"";
   }
   return DropPrivileges(uid, gid);
@@ -367,7 +367,7 @@ absl::Status CheckPrograms(const v1::WorkerConfig& config) {
   if (config.toolchains().empty()) check(FindOnPath("g++").status(), "toolchains.compiler_path");
   for (const v1::Toolchain& toolchain : config.toolchains()) {
     const std::string& compiler = toolchain.compiler_path();
-    // What is looked for elsewhere than on PATH, too, the toolchain itself says.
+    // If it is also looked for in places other than PATH, the toolchain itself reports it.
     if (FactsOf(toolchain.language()).toolkit != Toolkit::kGxx && compiler.empty()) continue;
     check(FindOnPath(compiler.empty() ? "g++" : compiler).status(), "toolchains.compiler_path");
   }

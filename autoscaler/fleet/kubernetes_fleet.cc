@@ -57,7 +57,7 @@ json Items(const json& list) {
   return items.is_array() ? items : json::array();
 }
 
-// Whether a container that waits for this reason will hardly start without help.
+// Returns true if a container that waits for this reason will hardly start without help.
 bool NeverStarts(const std::string& reason) {
   for (const char* word : {"ImagePullBackOff", "ErrImagePull", "InvalidImageName",
                            "ErrImageNeverPull", "CreateContainerConfigError",

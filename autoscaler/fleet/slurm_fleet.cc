@@ -38,7 +38,7 @@ bool IsState(absl::string_view word) {
                      [](unsigned char c) { return absl::ascii_isupper(c); });
 }
 
-// Whether a job that waits for this reason needs a person before it can run.
+// Returns true if a job that waits for this reason needs a person before it can run.
 bool NeverRuns(absl::string_view reason) {
   for (const char* word : {"held", "Held", "BadConstraints", "DependencyNeverSatisfied",
                            "PartitionTimeLimit", "InvalidAccount", "InvalidQOS", "launch failed"}) {

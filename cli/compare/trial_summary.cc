@@ -13,7 +13,7 @@
 namespace ksearch {
 namespace {
 
-// Whether a failed outcome is one of the verdicts on the program that call it dishonest.
+// Returns true if a failed outcome is one of the verdicts on the program that call it dishonest.
 bool Dishonest(v1::Outcome outcome) { return outcome == v1::OUTCOME_CHEAT; }
 
 void SetPlace(const v1::RunDetail& totals, v1::CurvePoint* point) {

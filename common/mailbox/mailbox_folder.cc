@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<std::string>> Names(const std::string& folder) {
   return names;
 }
 
-// What the file `name` answers; nullopt: it is not an answer.
+// Parses a file name; nullopt if it is not an answer's.
 std::optional<MailboxFolder::Delivery> ParseName(const std::string& name) {
   for (absl::string_view ending : {".json", ".md", ".txt"}) {
     absl::string_view id = name;

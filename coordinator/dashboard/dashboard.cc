@@ -67,7 +67,7 @@ std::string QueryAsJson(const std::map<std::string, std::string>& query) {
   return json + "}";
 }
 
-// Whether "gzip, deflate" or the like names gzip, without a weight: browsers give none.
+// Returns true if "gzip, deflate" or the like names gzip, without a weight: browsers give none.
 bool TakesGzip(const HttpRequest& request) {
   for (const absl::string_view coding : absl::StrSplit(request.Header("accept-encoding"), ',')) {
     if (absl::StripAsciiWhitespace(coding) == "gzip") return true;

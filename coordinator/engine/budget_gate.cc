@@ -19,7 +19,7 @@ namespace {
 constexpr char kWorldModelRole[] = "world_model";
 constexpr int kWarnAtPercent[] = {50, 80, 95};
 
-// What is left in one scope while calls are admitted.
+// The remaining budget of one scope while calls are admitted.
 class Room {
  public:
   Room(const std::vector<LedgerRow>& ledger, const std::string& scope, const ScopeCaps& caps)

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kArrivalsPerRead = 256;
 
-// Whether the candidate fails on every device of the architecture. A smaller or slower device may
-// run out of memory or time where another does not.
+// Returns true if the candidate fails on every device of the architecture. A smaller or slower
+// device may run out of memory or time where another does not.
 bool FailsEverywhere(v1::Outcome outcome) {
   switch (outcome) {
     case v1::OUTCOME_INVALID_SOURCE:

@@ -59,7 +59,8 @@ void CheckMeasurement(const v1::MeasurePlan& plan, const v1::Limits& limits,
   faults->Range("limits.artifact_bytes", static_cast<double>(limits.artifact_bytes()), 1, 1 << 30);
 }
 
-// Whether the strategy has the role; whether a run embeds is decided once its provider is known.
+// Returns true if the strategy has the role; whether a run embeds is decided once its provider is
+// known.
 bool HasRole(const v1::RunConfig& config, const std::string& role) {
   if (role == kEmbeddingRole) return MayEmbed(config);
   const std::vector<StrategyRole> roles = RolesOf(config);
@@ -76,7 +77,7 @@ void DropModelsWithoutRole(v1::RunConfig* config) {
       models->end());
 }
 
-// Whether the run begins with something of another run.
+// Returns true if the run begins with something of another run.
 bool NamesAnotherRun(const v1::RunConfig& config) {
   return !config.continue_from_solution().empty() || !config.continue_from_world_model().empty();
 }

@@ -97,7 +97,7 @@ absl::StatusOr<GateOptions> MakeGateOptions(const v1::FlowSettings& settings) {
   return options;
 }
 
-// Where a kind's server is.
+// The default server of a kind of provider.
 struct Endpoint {
   absl::string_view kind;  // the field of ModelProvider, for messages
   absl::string_view default_base_url;

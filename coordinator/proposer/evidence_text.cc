@@ -253,7 +253,7 @@ std::string FailureText(const PromptFacts& facts, const v1::JobResult& result) {
     return text;
   }
   text += FailedWorkloads(facts, result);
-  // What a crash prints last tells most.
+  // The last output before a crash is the most informative.
   text += QuotedData(
       "stderr of the candidate",
       WithoutHeldOut(facts.task, Shortened(result.stderr_excerpt(), kMaxStderr, Keep::kTail)));

@@ -66,7 +66,8 @@ std::string PromptAssembler::Assemble(std::vector<std::string>* dropped) const {
   }
   for (const auto priority : {PromptPart::Priority::kBackground, PromptPart::Priority::kUseful,
                               PromptPart::Priority::kImportant}) {
-    // Of parts with equal priority the longest is shortened first: it has most to spare.
+    // Among parts with equal priority the longest is shortened first, because it has the most to
+    // spare.
     std::vector<Fitted*> equals;
     for (Fitted& entry : fitted) {
       if (entry.part->priority == priority) equals.push_back(&entry);

@@ -61,7 +61,7 @@ std::string ConstraintLine(const std::string& constraint) {
   return absl::StrCat("- ", SafeLine(constraint, kMaxDescription));
 }
 
-// Of rules that judge outputs by a call's inputs.
+// The text of rules that judge outputs by a call's inputs.
 std::string SuiteRuleText(const v1::SuiteRule& rule) {
   if (rule.rule() == v1::SuiteRule::SAMPLES) {
     return absl::StrFormat(
@@ -133,7 +133,7 @@ std::string RandomNote(const std::string& input, const v1::RandomRecipe& random)
   return note.empty() ? "" : absl::StrCat(input, ": random", note);
 }
 
-// What is worth knowing about an input's values; empty for ordinary values.
+// Notable properties of an input's values; empty for ordinary values.
 std::string RecipeNote(const v1::InputRecipe& recipe) {
   switch (recipe.recipe_case()) {
     case v1::InputRecipe::kScalar: {

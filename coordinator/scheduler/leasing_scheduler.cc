@@ -22,7 +22,7 @@ bool SaysItLeaves(const v1::HeldLease& held) {
   return held.return_reason() == v1::HeldLease::LEAVING;
 }
 
-// Whether the worker has no other device. "": no device is named.
+// Returns true if the worker has no other device. "": no device is named.
 bool HasOnly(const v1::WorkerHello& hello, const std::string& device_id) {
   return !device_id.empty() &&
          std::all_of(hello.devices().begin(), hello.devices().end(), [&](const auto& device) {

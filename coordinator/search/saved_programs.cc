@@ -14,7 +14,7 @@ namespace {
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedOutputStream;
 
-// Of an entry of a map, as the format of messages has them.
+// Field numbers of a map's entry in the wire format.
 constexpr int kKeyField = 1;
 constexpr int kValueField = 2;
 

@@ -11,8 +11,8 @@ namespace ksearch {
 
 namespace {
 
-// What became of a field is in the log now, under the same number; everything else was unknown to
-// whichever of the two messages it is not part of.
+// A field that moved to the log has the same number there; every other field was unknown to the
+// message that it is not part of.
 void UpgradeFromVersion1(v1::SearchState* state) {
   v1::EvaluationLogState* log = state->mutable_log();
   state->DiscardUnknownFields();

@@ -34,7 +34,7 @@ std::optional<v1::ScreenedProgram> FindProgram(const v1::SearchState& state,
   return std::nullopt;
 }
 
-// How the lesson begins that a refused program leaves.
+// The beginning of the lesson that a refused program leaves.
 std::string RefusalBeginning(const std::string& candidate_id) {
   return absl::StrCat("program ", candidate_id.substr(0, 12));
 }

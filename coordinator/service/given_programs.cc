@@ -29,8 +29,8 @@ absl::Status ReadProgram(const TaskSuite& tasks, const std::string& task, const 
   return absl::OkStatus();
 }
 
-// Whether a Python program compiles C++ or CUDA when it is first called, from files beside it or
-// through torch: with torch's headers that takes a minute or two.
+// Returns true if a Python program compiles C++ or CUDA when it is first called, from files beside
+// it or through torch: with torch's headers that takes a minute or two.
 bool HasCompiledParts(const v1::Sources& program) {
   const LanguageFacts* const facts = FindLanguage(program.language());
   if (facts == nullptr || facts->toolkit != Toolkit::kPython) return false;

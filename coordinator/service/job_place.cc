@@ -1,4 +1,4 @@
-// Where a client's evaluation is done: on a platform with a result already, or with a worker.
+// Evaluates for clients: on a platform with an existing result, or with a worker.
 #include <string>
 #include <vector>
 

@@ -614,7 +614,7 @@ void WorkerGateway::TickLoop() {
   }
 }
 
-// In an elastic fleet, records of workers that are gone would fill the memory.
+// In an elastic fleet, records of workers that have left would fill the memory.
 void WorkerGateway::ForgetRetired() {
   const absl::Time now = clock_->SteadyNow();
   for (auto it = workers_.begin(); it != workers_.end();) {

@@ -1,4 +1,4 @@
-// What workers send and fetch: results of their leases, and tasks. Also who is notified of
+// What workers send and fetch: results of their leases, and tasks. Also notifies listeners of
 // results.
 #include <algorithm>
 #include <cmath>

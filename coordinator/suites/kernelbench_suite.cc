@@ -53,7 +53,7 @@ constexpr SuiteWords kWords = {"KernelBench's", "correct", "incorrect", "not com
 
 constexpr Evaluator kEvaluator = Evaluator::kKernelBench;
 
-// How the problems of a suite are stated and timed.
+// The settings by which a suite's problems are posed and timed.
 struct Settings {
   const ModulePrecision* precision = nullptr;
   bool compiled_baseline = false;
@@ -122,7 +122,7 @@ std::vector<Problem> FindProblems(const fs::path& root) {
   return problems;
 }
 
-// Whether the data set's files (parquet) lie in the folder or one below it.
+// Returns true if the data set's files (parquet) lie in the folder or one below it.
 bool HasDataSetFiles(const fs::path& root) {
   constexpr int kDeepest = 3;
   std::error_code error;

@@ -22,7 +22,7 @@ namespace {
 
 using MadeSuite = absl::StatusOr<std::unique_ptr<TaskSuite>>;
 
-// What suites borrow from the coordinator.
+// The coordinator's objects that suites borrow.
 struct Surroundings {
   const Descriptions* descriptions;
   RecordedBlobs* blobs;

@@ -47,7 +47,7 @@ int CyclesOnBranch(const TreeIndex& index, int place, const std::vector<int>& in
   return count;
 }
 
-// In no order.
+// In unspecified order.
 std::vector<Ranked> Executable(const TreeIndex& index, const SelectionOptions& options,
                                const std::vector<std::string>& in_flight) {
   const std::vector<int> busy = PlacesOf(in_flight, index);

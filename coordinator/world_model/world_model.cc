@@ -34,7 +34,7 @@ std::string Folded(absl::string_view text) {
   return folded;
 }
 
-// Whether Folded(text) is `folded`; ends at the first difference.
+// Returns true if Folded(text) is `folded`; ends at the first difference.
 bool FoldsTo(absl::string_view text, absl::string_view folded) {
   const auto take = [&](char c) {
     if (folded.empty() || folded.front() != c) return false;

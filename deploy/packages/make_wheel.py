@@ -17,7 +17,7 @@ import sys
 import time
 import zipfile
 
-# What is executed by its path, and what is only read, both under ksearch_programs/.
+# Files that are executed by their paths, and files that are only read, both under ksearch_programs/.
 FOLDERS = ("bin", "lib", "configs", "licenses")
 COMMANDS = {
     "ksearch": "ksearch",

@@ -19,8 +19,8 @@ namespace {
 constexpr size_t kMaxLogBytes = 4 << 20;  // limit for the input read
 constexpr size_t kMaxLineBytes = 400;     // template types can fill pages
 constexpr size_t kMaxMessageBytes = 1000;
-// How much context an error keeps. The first steps of a backtrace lead to the candidate's own line;
-// the rest is inside the library.
+// The number of context lines that an error keeps. The first steps of a backtrace lead to the
+// candidate's own line; the rest is inside the library.
 constexpr int kMaxBacktraceLines = 3;
 constexpr int kMaxNotes = 3;
 constexpr int kMaxCodeLines = 4;
@@ -54,8 +54,8 @@ size_t Utf8Length(absl::string_view text) {
   return length;
 }
 
-// Whether a character is safe to show: not a control character (a terminal may obey those from
-// U+0080 on, too), nor one that hides, joins or reorders its neighbors, or breaks the line.
+// Returns true if a character is safe to show: not a control character (a terminal may obey those
+// from U+0080 on, too), nor one that hides, joins or reorders its neighbors, or breaks the line.
 bool IsShown(absl::string_view sequence) {
   struct Range {
     uint32_t first, last;
@@ -108,9 +108,9 @@ std::string CleanLine(absl::string_view line) {
   return clean;
 }
 
-// As nvcc's front end writes it: "kernel.cu(12): error: message", "kernel.cu(12): warning #177-D:
-// message"; and its other tools: "ptxas error   : message", "ptxas /tmp/x.ptx, line 27; error   :
-// message" (a line of PTX, which the author does not see), "nvcc fatal   : message".
+// The formats of nvcc's front end: "kernel.cu(12): error: message", "kernel.cu(12): warning #177-D:
+// message"; and of its other tools: "ptxas error   : message", "ptxas /tmp/x.ptx, line 27; error
+// : message" (a line of PTX, which the author does not see), "nvcc fatal   : message".
 std::optional<v1::Diagnostic> ParseNvccHead(absl::string_view line) {
   v1::Diagnostic diagnostic;
   for (absl::string_view tool : {"ptxas ", "nvcc ", "nvlink ", "fatbinary "}) {

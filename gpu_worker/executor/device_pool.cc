@@ -23,7 +23,7 @@ constexpr absl::Duration kAskAgain = absl::Milliseconds(5);
 // longer.
 constexpr absl::Duration kProbeTime = absl::Seconds(30);
 
-// How long an unhealthy device is skipped by a job that waits for another device.
+// A job that waits for another device skips an unhealthy device for this long.
 constexpr absl::Duration kLookAgain = absl::Milliseconds(500);
 
 // Another worker holds the lock for seconds at a time; it counts as gone after this time without.

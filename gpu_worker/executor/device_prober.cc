@@ -8,7 +8,7 @@
 namespace ksearch {
 namespace {
 
-// How soon to probe again a device that a job holds.
+// Pause before probing again a device that a job holds.
 constexpr absl::Duration kAskAgain = absl::Milliseconds(50);
 constexpr absl::Duration kLongestWait = absl::Seconds(1);
 constexpr int kMostRests = 30;  // the longest rest, as a multiple of the first

@@ -16,7 +16,7 @@ namespace ksearch {
 namespace {
 
 constexpr int kSocketInChild = 3;
-// How often a request is tried if the process dies while serving it.
+// Attempts at a request if the process dies while serving it.
 constexpr int kAttempts = 2;
 constexpr absl::Duration kEndGrace = absl::Seconds(10);
 

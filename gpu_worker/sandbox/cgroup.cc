@@ -33,7 +33,7 @@ constexpr absl::string_view kJobPrefix = "job-";
 constexpr absl::Duration kEmptyingTime = absl::Seconds(5);
 // At a kill, less than this of the limit is unused: memory is charged in batches of 64 pages.
 constexpr int64_t kLimitSlackBytes = int64_t{1} << 20;
-// How long to wait for groups that other processes left behind.
+// Time to wait for groups that other processes left behind.
 constexpr absl::Duration kClearingTime = absl::Seconds(1);
 
 absl::Status WriteTo(const std::string& path, absl::string_view text) {
@@ -62,7 +62,7 @@ std::vector<std::string> ChildrenWithPrefix(const std::string& folder, absl::str
   return names;
 }
 
-// Whether the process whose id is in "<prefix><pid>[-...]" has ended.
+// Returns true if the process whose id is in "<prefix><pid>[-...]" has ended.
 bool OwnerGone(absl::string_view name, absl::string_view prefix) {
   absl::ConsumePrefix(&name, prefix);
   int64_t pid = 0;
@@ -193,14 +193,15 @@ int64_t NumberIn(const std::string& path, absl::string_view name) {
   return 0;
 }
 
-// How many processes of a group the kernel killed for lack of memory, its own or the machine's.
+// Number of processes of a group that the kernel killed for lack of memory, its own or the
+// machine's.
 int64_t OutOfMemoryKills(const std::string& folder) {
   return NumberIn(folder + "/memory.events", "oom_kill") +
          NumberIn(folder + "/memory.oom_control", "oom_kill");
 }
 
-// Whether a group reached its memory limit. v2 counts that; not every v1 kernel counts reaching the
-// limit of memory and swap together, but all keep the largest use.
+// Returns true if a group reached its memory limit. v2 counts that; not every v1 kernel counts
+// reaching the limit of memory and swap together, but all keep the largest use.
 bool LimitMet(const std::string& folder) {
   if (NumberIn(folder + "/memory.events", "oom") > 0) return true;
   for (const char* kind : {"/memory.", "/memory.memsw."}) {

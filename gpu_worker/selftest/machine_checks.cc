@@ -37,7 +37,8 @@ std::string Setting(const std::string& name) {
   return std::string(absl::StripAsciiWhitespace(text));
 }
 
-// How to allow user namespaces for unprivileged accounts, as far as the kernel reveals the cause.
+// Advice on allowing user namespaces for unprivileged accounts, so far as the kernel reveals the
+// cause.
 std::string NamespaceFix() {
   if (Setting("kernel/apparmor_restrict_unprivileged_userns") == "1") {
     return "AppArmor bars user namespaces: install the profile apparmor/ksearch-bwrap of the "

@@ -29,7 +29,7 @@ constexpr absl::Duration kDefaultReportWithin = absl::Seconds(10);
 constexpr absl::Duration kHealthEvery = absl::Seconds(1);
 // The longest time between checks of the plan to stay or leave.
 constexpr absl::Duration kPlanEvery = absl::Milliseconds(250);
-// How often the wait for acknowledgments is checked while leaving.
+// Interval for checking acknowledgments while leaving.
 constexpr absl::Duration kLeaveCheckEvery = absl::Milliseconds(200);
 // The time over which workers spread their first reconnects after a session. A coordinator waits
 // longer for them (JobScheduler::Options::adoption_grace).

@@ -15,7 +15,8 @@
 namespace ksearch {
 namespace {
 
-// As float or bfloat16 about 3156, no sensible integer: what is added up of it shows.
+// As float or bfloat16 about 3156, and not a plausible integer, so that sums that include it are
+// visibly wrong.
 constexpr int kHiddenWorkspaceFill = 0x45;
 
 using CasePtr = std::shared_ptr<const WorkloadCase>;
@@ -88,19 +89,20 @@ std::vector<size_t> Chosen(const std::vector<CasePtr>& cases, Rng* rng) {
   return chosen;
 }
 
-// Has the reference answer hidden cases.
+// Computes the reference's answers to hidden cases.
 class HiddenCaseAnswerer {
  public:
   HiddenCaseAnswerer(Bench& bench, const v1::Task& task, const std::string& task_sha256,
                      const ProgramImage& reference)
       : bench_(bench), task_(task), task_sha256_(task_sha256), reference_(reference) {}
 
-  // How often the reference has to run for `hidden`.
+  // The number of reference runs for `hidden`.
   static int Runs(const HiddenCase& hidden) {
     return 1 + (hidden.sparse ? 1 : 0) + (hidden.guessed ? 1 : 0);
   }
 
-  // Whether an earlier answer showed that inputs of this kind are none that the task allows.
+  // Returns true if an earlier answer showed that inputs of this kind are none that the task
+  // allows.
   bool IsWrongGuess(const HiddenCase& hidden) const {
     return hidden.guessed && bench_.WasWrongGuess(GuessName(hidden));
   }
@@ -182,7 +184,7 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
     const v1::Workload* const workload = Find(task, cases[index]->uuid());
     const OracleEntry& usual = *oracles[index].at(0);
     if (workload == nullptr) continue;
-    // What looks at parts of a row only shows where there are several.
+    // Checks that look at parts of a row find something only if there are several parts.
     const bool largest_too = index != chosen[0];
     for (const HiddenCase& hidden : HiddenCases(task, *workload, largest_too, &rng)) {
       if (answerer.IsWrongGuess(hidden)) continue;

@@ -119,7 +119,7 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   JudgedJob job = {bench_, progress_, request,
                    WithDefaults(request.job().plan(), request.task().device())};
   const Clock& clock = bench_.clock();
-  // Nobody asks for these again; kept, they would push out the answers that every screening needs.
+  // Nobody requests these again; if kept, they would evict the answers that every screening needs.
   const absl::Cleanup forget = [&] {
     if (job.own_seed.has_value()) bench_.oracle().Forget(*job.own_seed);
   };

@@ -92,7 +92,7 @@ Bench::Options BenchOptions(const v1::DeviceSettings& device) {
   return options;
 }
 
-// As configured; empty: whichever is found.
+// The configured compiler; empty: the one that is found.
 std::string CudaCompiler(const v1::WorkerConfig& config) {
   for (const v1::Toolchain& toolchain : config.toolchains()) {
     if (FactsOf(toolchain.language()).toolkit == Toolkit::kNvcc) return toolchain.compiler_path();

@@ -16,7 +16,7 @@
 namespace ksearch {
 namespace {
 
-// How long runners are kept in reserve for a next job; then others can use their memory.
+// Runners are kept in reserve for a next job for this long; afterwards others can use their memory.
 constexpr absl::Duration kReserveTime = absl::Minutes(10);
 
 // Returns whether a request, or the end of the stream, arrives within this time.

@@ -27,7 +27,7 @@ def default_address(environment=os.environ):
 
 
 def is_local(address):
-    """Whether no other machine can listen in: a Unix socket, or loopback."""
+    """Returns True if no other machine can listen in: a Unix socket, or loopback."""
     if address.startswith("unix:"):
         return True
     host = address.rsplit(":", 1)[0].strip("[]")

@@ -30,7 +30,7 @@ def message(name):
 
 
 def enum_name(enum, number):
-    """What a value is called, e.g. enum_name("RunState", 2)."""
+    """Returns the name of a value, e.g. enum_name("RunState", 2)."""
     values = _pool.FindEnumTypeByName(f"{PACKAGE}.{enum}").values_by_number
     return values[number].name if number in values else str(number)
 

@@ -21,7 +21,7 @@ _MOST_NUMBER = 1_000_000
 
 
 class Fault(Exception):
-    """What is wrong with the data set, with the file and the row."""
+    """An error in the data set, with the file and the row."""
 
 
 def _parquet_files(data_set):

@@ -76,7 +76,7 @@ def fault_of(body, version):
 
 
 def rules_of(source):
-    """Those of the Roles in deploy/kubernetes that the autoscaler has."""
+    """The rules of the autoscaler's Role in deploy/kubernetes."""
     import yaml
     rules = []
     for file in sorted((source / "deploy/kubernetes").glob("autoscaler*.yaml")):

@@ -129,7 +129,7 @@ class Node:
             self.beat()
 
     def set_state(self, pod, phase, container_state):
-        """What the kubelet writes into a pod's status."""
+        """Sets a pod's status as the kubelet does."""
         container = pod["spec"]["containers"][0]
         ready = phase == "Running"
         self.admin.call("PATCH", f"{PODS}/{pod['metadata']['name']}/status", {"status": {

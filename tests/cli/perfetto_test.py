@@ -56,7 +56,7 @@ class Files(http.server.SimpleHTTPRequestHandler):
 
 
 def spans(trace):
-    """What Perfetto should have: (process, row, name, category, begin and duration in nanoseconds, arguments)."""
+    """The expected slices: (process, row, name, category, begin and duration in nanoseconds, arguments)."""
     names, found = {}, []
     for event in json.loads(trace)["traceEvents"]:
         if event["ph"] == "M":

@@ -65,7 +65,7 @@ class Cluster:
                               "--coordinator", self.address, "--state-dir", self.folder / "worker", "--name", "w"])
 
     def schema(self):
-        """Of the database of a coordinator that has ended."""
+        """Reads the database of a coordinator that has ended."""
         with sqlite3.connect(f"file:{self.folder / 'state/ksearch.db'}?mode=ro", uri=True) as database:
             return database.execute("PRAGMA user_version").fetchone()[0]
 

@@ -203,7 +203,7 @@ class FaultServer::Impl {
     return request.size() >= head + 4 + length;
   }
 
-  // False if the server ended first.
+  // Returns false if the server ended first.
   bool WaitUnlessStopping(absl::Duration duration) {
     const absl::Time end = absl::Now() + duration;
     MutexLock lock(&mu_);

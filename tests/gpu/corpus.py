@@ -208,7 +208,7 @@ def main():
     rows = rows[int(part[1]) - 1::int(part[2])]
     if not rows:
         sys.exit("no program of the table has such a name")
-    # Those that take longest first, so that a pass does not end with one of them alone.
+    # The longest first, so that a pass does not end with one of them alone.
     rows.sort(key=lambda row: "confirm" not in row["options"])
     end = time.monotonic() + options.seconds
     records = []

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long the usual way takes from a candidate's text to a verdict: torch.utils.cpp_extension builds
+"""Measures the usual way from a candidate's text to a verdict: torch.utils.cpp_extension builds
 the task's baseline with a binding (a source with PyTorch's headers beside the kernel's), then a loop
 in Python checks it against the task's Python reference and times it, 10 calls to warm up and 10
 timed ones with a flushed cache, on each feedback workload. A new process per candidate, as evaluators

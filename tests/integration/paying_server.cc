@@ -15,7 +15,7 @@
 namespace ksearch {
 namespace {
 
-// False if the peer is gone.
+// Returns false if the peer is gone.
 bool SendAll(int socket, const std::string& bytes) {
   size_t sent = 0;
   while (sent < bytes.size()) {

@@ -98,7 +98,7 @@ class SlurmTest : public testing::Test {
          LocalCluster::SourcePath("configs/tasks/cpu/softmax_rows_f32/baseline.cpp")},
         absl::Minutes(8));
   }
-  // Whether a worker is building or running a job.
+  // Returns true if a worker is building or running a job.
   bool HasWork() {
     const auto jobs = FromJson<v1::ListJobsReply>(cluster_.Cli({"jobs", "--json"}).out);
     return std::any_of(jobs.jobs().begin(), jobs.jobs().end(), [](const v1::JobSummary& job) {

@@ -96,7 +96,7 @@ Fields ReleasedFields() {
   return fields;
 }
 
-// Whether a number of the last release can have no other meaning now: "message number".
+// Returns true if a number of the last release can have no other meaning now: "message number".
 bool IsReservedOrGone(const std::string& number) {
   const size_t space = number.rfind(' ');
   const int value = std::stoi(number.substr(space + 1));

@@ -16,7 +16,7 @@
 namespace ksearch::sinks {
 namespace {
 
-// How many bytes at the start of `bytes` the file already has at `position`.
+// Number of bytes at the start of `bytes` that the file already has at `position`.
 absl::StatusOr<size_t> CountEqual(int fd, int64_t position, absl::string_view bytes) {
   char buffer[65536];
   size_t equal = 0;

@@ -18,8 +18,8 @@ constexpr int kBatch = 500;
 constexpr absl::Duration kLookInterval = absl::Milliseconds(200);
 constexpr absl::Duration kLongestRetry = absl::Minutes(1);
 constexpr int64_t kMostCursorBytes = 64 << 10;
-// How many runs are open at once; beyond that the least recently used run is closed, and opened
-// again for its next event.
+// Number of runs that are open at once; beyond that the least recently used run is closed, and
+// opened again for its next event.
 constexpr size_t kMostOpenRuns = 256;
 
 // The place that the cursor belongs to: another place starts from the beginning.

@@ -16,7 +16,7 @@ namespace ksearch {
 namespace {
 
 constexpr size_t kErrBytes = 4096;
-// How long to read what is still in the pipes when the program has ended.
+// How long to read the rest of the pipes after the program has ended.
 constexpr absl::Duration kLastWords = absl::Milliseconds(200);
 
 // A file in memory, rewound: unlike a pipe it takes any amount without a reader.

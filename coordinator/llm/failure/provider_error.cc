@@ -19,7 +19,8 @@ bool OneOf(absl::string_view text, std::initializer_list<absl::string_view> word
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-// Whether the code means that money or a quota has run out, rather than that calls come too fast.
+// Returns true if the code means that money or a quota has run out, rather than that calls come too
+// fast.
 bool OutOfMoney(const ProviderError& error) {
   for (absl::string_view name : {absl::string_view(error.code), absl::string_view(error.type)}) {
     if (OneOf(name, {"insufficient_quota", "credit_balance_exhausted", "billing_error",

@@ -1,4 +1,4 @@
-// What prompts say about failures of programs in Python.
+// Texts of prompts about failures of Python programs.
 #include <string>
 #include <vector>
 

@@ -71,7 +71,7 @@ absl::string_view BehindFence(absl::string_view line, size_t length,
   return absl::StripPrefix(absl::StripPrefix(line, "```"), "~~~");
 }
 
-// Whether a line outside of strings ends the block that the run `opening` began.
+// Returns true if a line outside of strings ends the block that the run `opening` began.
 bool Closes(absl::string_view line, absl::string_view opening, const LanguageFacts& language) {
   if (language.long_quotes.empty()) return IsBareFence(line);
   return line.size() >= opening.size() && FenceLength(line) == line.size() && line[0] == opening[0];

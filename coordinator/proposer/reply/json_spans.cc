@@ -8,7 +8,7 @@ namespace {
 // Follows string state through a JSON text, one character at a time.
 class StringTracker {
  public:
-  // True if `c` belongs to a string or delimits one.
+  // Returns true if `c` belongs to a string or delimits one.
   bool Inside(char c) {
     if (!in_string_) {
       in_string_ = c == '"';

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMaxPlan = 600;
 constexpr size_t kMaxShownWord = 60;
 
-// What models put around a line: list marks, emphasis, quotes.
+// Characters that models put around a line: list marks, emphasis, quotes.
 constexpr absl::string_view kDecoration = "-*_#>`\"' \t\r";
 
 absl::string_view Plain(absl::string_view text) {
@@ -26,7 +26,7 @@ absl::string_view Plain(absl::string_view text) {
   return text.substr(begin, text.find_last_not_of(kDecoration) - begin + 1);
 }
 
-// Whether the line begins with "LABEL:", in any case; `rest` is what follows.
+// Returns true if the line begins with "LABEL:", in any case; `rest` is what follows.
 bool IsLabeled(absl::string_view line, absl::string_view label, absl::string_view* rest) {
   if (!absl::StartsWithIgnoreCase(line, label)) return false;
   absl::string_view after = line.substr(label.size());

@@ -42,7 +42,7 @@ std::string ListOf(const FlashInferSolution& solution,
   return absl::StrJoin(paths, ", ");
 }
 
-// How a kind of solution gets its function: `_solution`, or the result of `_load()`.
+// The code by which a kind of solution gets its function: `_solution`, or the result of `_load()`.
 absl::StatusOr<std::string> ImportOf(const FlashInferSolution& solution) {
   absl::string_view path = solution.entry_file;
   if (!absl::ConsumeSuffix(&path, kPython)) {
@@ -131,12 +131,12 @@ std::string ParametersText(const v1::Definition& definition, bool with_outputs) 
   return absl::StrJoin(names, ", ");
 }
 
-// Whether upstream takes the solution if it returns its first output alone.
+// Returns true if upstream takes the solution if it returns its first output alone.
 bool MayReturnFewer(const FlashInferSolution& solution, const v1::Definition& definition) {
   return EvaluatorOf(definition).takes_first_output_alone && !solution.destination_passing;
 }
 
-// What the entry does with the solution's function.
+// The code of the entry that calls the solution's function.
 std::string CallText(const FlashInferSolution& solution, const v1::Definition& definition,
                      const std::string& parameters) {
   const std::string call = absl::StrCat("_solution(", parameters, ")\n");
@@ -151,7 +151,8 @@ std::string CallText(const FlashInferSolution& solution, const v1::Definition& d
                       " values\"\n        )\n    return result\n");
 }
 
-// Whether the only file has the task's entry, with the parameters that the solution declares.
+// Returns true if the only file has the task's entry, with the parameters that the solution
+// declares.
 bool HasTaskEntry(const FlashInferSolution& solution, const v1::Definition& definition) {
   if (!KindOf(solution).binding.empty() || MayReturnFewer(solution, definition) ||
       solution.sources.size() != 1 || solution.entry_symbol != "run" ||

@@ -37,7 +37,7 @@ bool IsPrintable(absl::string_view text) {
                       [](unsigned char c) { return absl::ascii_iscntrl(c); });
 }
 
-// Whether the path is relative and stays within its folder.
+// Returns true if the path is relative and stays within its folder.
 bool IsPathWithin(absl::string_view path) {
   if (path.empty() || path[0] == '/') return false;
   for (const absl::string_view part : absl::StrSplit(path, '/')) {

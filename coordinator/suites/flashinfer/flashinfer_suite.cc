@@ -309,7 +309,7 @@ class FlashInferSuite final : public TaskSuite {
     }
   }
 
-  // Where the values of each blob are, by its name.
+  // The ranges of the blobs' values, by name.
   using BlobRanges = std::map<std::string, FileRange>;
 
   // The task of a definition; `left_out` lists the lines that were left out, even after an error.

@@ -22,7 +22,7 @@ std::vector<std::string> CasesOf(const GpuModeProblem& problem, bool benchmarks)
   return cases;
 }
 
-// Those that a leaderboard runs.
+// The cases that a leaderboard runs.
 std::vector<std::string> RankedCases(const GpuModeProblem& problem) {
   std::vector<std::string> cases = CasesOf(problem, /*benchmarks=*/true);
   if (problem.ranking == GpuModeRanking::kLast && cases.size() > 1) cases = {cases.back()};

@@ -26,9 +26,9 @@ constexpr size_t kMaxCases = 200;
 constexpr int64_t kMaxFileBytes = 256 << 10;
 constexpr int64_t kMaxNameBytes = 100;
 constexpr int64_t kMaxTextBytes = 64 << 10;
-// What evaluators that clear the device's cache call.
+// The function that evaluators call to clear the device's cache.
 constexpr char kClearsCache[] = "clear_l2_cache";
-// In the pattern of those that take lists.
+// Occurs in the pattern of evaluators that accept lists.
 constexpr char kReadsLists[] = R"(\[[^\]]*\])";
 // Limit for a whole number given as an argument.
 constexpr int64_t kMaxArgument = int64_t{1} << 40;

@@ -35,7 +35,8 @@ LocatedJson ArgumentsOf(const std::vector<GpuModeCase>& cases) {
   return arguments;
 }
 
-// Of the cases as upstream's evaluator reads them; null: they are the same, or it refuses them.
+// The arguments of the cases as upstream's evaluator reads them; null if they are the same, or if
+// it refuses them.
 LocatedJson UpstreamsArguments(const GpuModeProblem& problem) {
   const auto cases = CasesAsUpstreamReads(problem);
   if (!cases.ok() || SameArguments(*cases, problem.cases)) return LocatedJson();
@@ -65,7 +66,7 @@ std::string Entry(const GpuModeProblem& problem, const GpuModeDescription& descr
       PlacementScript());
 }
 
-// Whether a line at the top level defines this function.
+// Returns true if a line at the top level defines this function.
 bool Defines(absl::string_view line, absl::string_view name) {
   if (absl::ConsumePrefix(&line, "def ")) return absl::StartsWith(line, absl::StrCat(name, "("));
   return absl::StartsWith(line, absl::StrCat(name, " =")) ||

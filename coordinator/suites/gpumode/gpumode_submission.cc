@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<GpuModeCase>> CasesOf(const LocatedJson& json) {
   return cases;
 }
 
-// Where extents can be read, by axis: [tensor of data, dimension].
+// The tensors that extents can be read from, by axis: [tensor of data, dimension].
 using Extents = std::map<std::string, std::pair<int64_t, int64_t>>;
 
 absl::StatusOr<LocatedJson> WhereIs(const v1::Definition& definition, const Extents& extents,

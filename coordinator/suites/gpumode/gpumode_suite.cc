@@ -43,7 +43,7 @@ constexpr int kMaxDepth = 3;
 constexpr size_t kMaxTitleBytes = 100;
 constexpr SuiteWords kWords = {"GPU MODE's", "pass", "fail", "fail", "fail", "timeout", 1};
 
-// Where a problem lies and what it is called.
+// A problem's folder and name.
 struct Place {
   std::string name;
   std::string set;  // named by its .yaml file, or the folder above the problem's own
@@ -140,7 +140,7 @@ std::string TitleOf(const GpuModeProblem& problem, const std::string& name) {
   return title.empty() ? name : title;
 }
 
-// Whether some workloads are held out, and some are not.
+// Returns true if some workloads are held out, and some are not.
 bool HasBothKinds(const v1::Task& task) {
   const auto held_out = std::count_if(task.workloads().begin(), task.workloads().end(),
                                       [](const v1::Workload& each) { return each.held_out(); });

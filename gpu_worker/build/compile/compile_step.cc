@@ -62,8 +62,8 @@ bool IsAboutSource(absl::string_view line) {
          absl::ascii_isdigit(static_cast<unsigned char>(line[mark + 1]));
 }
 
-// Whether compiler, assembler or linker print `words` as their own message. The words contain
-// spaces, so that no name in the sources can be mistaken for them.
+// Returns true if compiler, assembler or linker print `words` as their own message. The words
+// contain spaces, so that no name in the sources can be mistaken for them.
 bool ToolSays(absl::string_view log, absl::string_view words) {
   for (absl::string_view line : absl::StrSplit(log, '\n')) {
     if (absl::StrContains(line, words) && !IsAboutSource(line)) return true;
@@ -105,7 +105,7 @@ absl::Status MachineTrouble(const SandboxExit& exit, const SandboxSpec& spec,
   return absl::OkStatus();
 }
 
-// Whether a tool says that it could not start another. The words alone prove nothing.
+// Returns true if a tool says that it could not start another. The words alone prove nothing.
 bool LackedProcesses(absl::string_view log) {
   return ToolSays(log, "Resource temporarily unavailable") ||
          ToolSays(log, "Cannot allocate memory");

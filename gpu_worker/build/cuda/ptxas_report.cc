@@ -37,7 +37,7 @@ class ReportReader {
  public:
   ReportReader() { kernels_.reserve(kMaxKernels); }
 
-  // Whether the line belongs to the report.
+  // Returns true if the line belongs to the report.
   bool Read(absl::string_view line) {
     absl::string_view text = line;
     if (absl::ConsumePrefix(&text, "ptxas info")) {

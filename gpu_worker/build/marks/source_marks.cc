@@ -280,7 +280,7 @@ class Scanner {
     if (Is(at, "{")) linkage_.push_back(at >= 2 && IsExternC(at - 2));
     if (Is(at, "}") && !linkage_.empty()) linkage_.pop_back();
   }
-  // Whether other code can be bound to the function declared here.
+  // Returns true if other code can be bound to the function declared here.
   bool IsOfC(size_t at) const {
     if (!linkage_.empty() && linkage_.back()) return true;
     for (size_t i = at; i > 0 && !Is(i, ";") && !Is(i, "}") && !Is(i, "{"); --i) {
@@ -295,7 +295,7 @@ class Scanner {
     return at >= 3 && Is(at - 1, ":") && Is(at - 2, ":") && IsName(at - 3) && !Is(at - 3, "std") &&
            !IsStatementWord(at - 3);
   }
-  // What may stand before an expression: "return ::open(" is no member of anything.
+  // Words that may precede an expression: "return ::open(" does not name a member.
   bool IsStatementWord(size_t at) const {
     const absl::string_view word = Word(at).word;
     return word == "return" || word == "else" || word == "do" || word == "case" ||
@@ -342,7 +342,7 @@ class Scanner {
     return at >= 3 && Is(at - 1, ":") && Is(at - 2, ":") && IsName(at - 3) &&
            std_names_.count(Word(at - 3).word) > 0 && !Is(at + 1, ":");
   }
-  // As a type or a function, not as a variable's name: "thread t(f)", "thread(f)", "async(f)",
+  // Used as a type or a function, not as a variable's name: "thread t(f)", "thread(f)", "async(f)",
   // "vector<thread>".
   bool IsUsedBare(size_t at) const {
     if (at == 0 || BelongsToSomething(at)) return false;
@@ -426,7 +426,7 @@ std::vector<std::string> ScannedMarks(const std::vector<const v1::SourceFile*>& 
   return scanner.Marks();
 }
 
-// Whether files with this ending belong to a language that `scanner` reads.
+// Returns true if files with this ending belong to a language that `scanner` reads.
 bool IsScanned(absl::string_view path, SourceScanner scanner) {
   for (const LanguageFacts& language : Languages()) {
     if (language.scanner != scanner) continue;

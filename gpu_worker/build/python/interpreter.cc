@@ -46,7 +46,7 @@ bool IsWithin(absl::string_view path, absl::string_view folder) {
   return path == folder || absl::StartsWith(path, absl::StrCat(folder, "/"));
 }
 
-// Whether the sandbox shows the path anyway.
+// Returns true if the sandbox shows the path anyway.
 bool IsOfTheSystem(const std::string& path) {
   for (const char* folder : {"/usr", "/lib", "/lib64", "/bin"}) {
     if (IsWithin(path, folder)) return true;

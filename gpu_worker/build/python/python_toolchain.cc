@@ -217,7 +217,8 @@ v1::RunnerCommand PythonToolchain::GpuRunner(const v1::Sources& sources) const {
   environment["CC"] = interpreter_.c_compiler;
   // Autotuning results are reused.
   environment["TRITON_CACHE_AUTOTUNING"] = "1";
-  // Else Triton asks ptxas, which cannot be started during measurements. Only part of its keys.
+  // Otherwise Triton runs ptxas, which cannot be started during measurements. Only part of its
+  // keys.
   environment["TRITON_MOCK_PTX_VERSION"] = interpreter_.triton;
   environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1";
   // There is no /etc/passwd, and torch names a folder after the user.

@@ -161,7 +161,7 @@ void VerifierDevice::CopyWithin(CUdeviceptr to, CUdeviceptr from, int64_t bytes)
 }
 
 bool VerifierDevice::IsSame(CUdeviceptr one, CUdeviceptr other, int64_t bytes) {
-  // As integers without a tolerance, of four bytes as far as there are such.
+  // Compared like integers without a tolerance, four bytes at a time if possible.
   constexpr int64_t kWordBytes = sizeof(int32_t);
   const int64_t words = bytes / kWordBytes;
   const int64_t rest = bytes - words * kWordBytes;
@@ -206,7 +206,7 @@ TensorComparison VerifierDevice::Compare(v1::DType dtype, CUdeviceptr got, CUdev
   CUdeviceptr partials = partials_.get();
   const int64_t blocks = std::clamp<int64_t>((elements + device::kThreads - 1) / device::kThreads,
                                              1, std::min(MaxBlocks(), kMaxCompareBlocks));
-  // As many chunks as make so many blocks.
+  // As many chunks as fill this many blocks.
   Launch(Kernel::kCompare, blocks * device::kThreads, 1,
          {&kind, &got, &oracle, &elements, &atol, &rtol, &sum_of_bounds, &suite, &partials});
   const std::byte* found =

@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// That of all files that a program sees of itself, 2001-09-09: their own would tell it how long ago
-// it was built.
+// The time of all files that a program sees of itself, 2001-09-09: their real time would reveal how
+// long ago it was built.
 constexpr std::time_t kFileTime = 1'000'000'000;
 
 void SetFileTime(const fs::path& path) {

@@ -383,7 +383,7 @@ Ending RunnerLink::ReceivePacket(absl::Time deadline, std::string* packet) {
         absl::ToTimespec(std::max(deadline - clock_.SteadyNow(), absl::ZeroDuration()));
     const int n = ::ppoll(&ready, 1, &left, nullptr);
     if (n < 0 && errno == EINTR) continue;
-    // What arrives after the deadline does not count: otherwise chance would decide.
+    // A reply that arrives after the deadline does not count; otherwise chance would decide.
     if (clock_.SteadyNow() < deadline) {
       if (n > 0) break;
       continue;

@@ -11,11 +11,11 @@ namespace ksearch {
 namespace {
 
 constexpr int64_t kTrustedMemoryBytes = int64_t{16} << 30;
-// What an instrument needs in addition to the runner.
+// Memory that an instrument needs in addition to the runner.
 constexpr int64_t kInstrumentMemoryBytes = int64_t{16} << 30;
 constexpr int64_t kInstrumentTmpBytes = int64_t{1} << 30;
 constexpr int kInstrumentProcesses = 512;
-// What compilers need in addition: nvcc with torch's headers takes some GiB.
+// Additional memory for compilers: nvcc with torch's headers takes some GiB.
 constexpr int64_t kCompilerMemoryBytes = int64_t{16} << 30;
 constexpr int64_t kCompilerTmpBytes = int64_t{2} << 30;
 constexpr int64_t kCompilerFileBytes = int64_t{1} << 30;

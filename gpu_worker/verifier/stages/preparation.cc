@@ -21,7 +21,7 @@ namespace {
 // another program's.
 constexpr int kLeastSetsInMemory = 2;
 
-// What the machine never has is no matter of trying again.
+// If the machine is too small, trying again does not help.
 absl::Status CheckFitsMachine(const WorkloadCase& workload) {
   const int64_t machine_bytes = int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
   if (workload.footprint_bytes() <= machine_bytes / kLeastSetsInMemory) return absl::OkStatus();
@@ -36,7 +36,7 @@ absl::Status CheckFitsMachine(const WorkloadCase& workload) {
 absl::StatusOr<OracleEntries> AnswerTrials(Bench& bench, const ProgramImage& reference,
                                            const std::shared_ptr<const WorkloadCase>& workload,
                                            const OracleEntries& oracles) {
-  // Where the task's own program judges, there is nothing to compare with.
+  // If the task's own program judges, there is nothing to compare with.
   const bool compares = workload->suite_rule().rule() != v1::SuiteRule::CHECKER;
   const int64_t trials = compares ? SuiteTrials(*workload) : 0;
   const absl::Duration each = std::max(ReferenceTime(oracles), absl::Nanoseconds(1));
@@ -76,7 +76,7 @@ absl::Status PrepareJob(JudgedJob* job) {
     ASSIGN_OR_RETURN(ProgramImage baseline, ProgramImage::Open(request.baseline()));
     job->baseline.emplace(std::move(baseline));
   }
-  // What was used to find a candidate must not be used to confirm it.
+  // The variants that were used to find a candidate must not be used to confirm it.
   const bool confirm = request.job().kind() == v1::JOB_KIND_CONFIRM;
   if (confirm) job->own_seed = Seed::Fresh();
   const Seed seed = confirm ? *job->own_seed : job->bench.DrawScreeningSeed();

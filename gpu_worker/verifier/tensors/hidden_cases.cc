@@ -20,14 +20,14 @@ constexpr double kLarge = 8;
 constexpr double kRare = 0.05;
 // Nothing of a normal number is left of it in any type.
 constexpr double kVanishing = 1e-300;
-// Beside a column of zeros everywhere else; about what the largest of a row is.
+// Every other column is zero; about the largest value of a row.
 constexpr double kColumn = 4;
 // A case's limits over the workload's own. An honest bfloat16 program that prescales its queries
 // loses up to 5 times as much where logits are 8 times as large; programs that assume a variance,
 // drop the maximum of a softmax or sample a row are wrong by 30 % and more.
 constexpr double kSlack = 8;
 constexpr double kSlackOfMatched = 0.02;
-// Of the elements that the unusual places of a sparse case change.
+// As a share of the elements that the unusual places of a sparse case change.
 constexpr double kSlackOfAffected = 0.5;
 constexpr double kLeastRatio = 0.5;
 // Elements far outside of all others are so many times the scale: beyond what float32's exponential
@@ -50,7 +50,7 @@ bool WideRange(v1::DType dtype) {
          dtype != v1::DTYPE_FLOAT8_E5M2 && dtype != v1::DTYPE_FLOAT4_E2M1;
 }
 
-// What a kind does to one input.
+// The effect of a kind on one input.
 struct Subject {
   const v1::TensorSpec& tensor;
   const std::vector<int64_t>& extents;
@@ -149,7 +149,7 @@ bool LargeElements(const Subject& subject, v1::InputRecipe* recipe) {
   if (distribution != v1::RandomRecipe::UNIFORM && WideRange(subject.tensor.dtype())) {
     value = std::exp2(DrawBetween(std::log2(kLeastFar), std::log2(kMostFar), subject.rng));
   }
-  // What is uniform has a sign. Below 0 fewer programs are wrong.
+  // Uniform values have a sign. Fewer programs are wrong below 0.
   if (distribution != v1::RandomRecipe::UNIFORM && DrawBelow(4, subject.rng) == 0) value = -value;
   value *= ScaleOf(recipe->random());
   v1::Islands* islands = AddIslands(1, 1 + DrawBelow(kMostFarElements, subject.rng), recipe);
@@ -181,7 +181,7 @@ bool IsDeclared(const v1::RandomRecipe& recipe) {
   return recipe.least() != 0 || recipe.most() != 0;
 }
 
-// Of an input of integers.
+// The ends of the range of an input of integers.
 std::pair<double, double> EndsOf(const v1::RandomRecipe& recipe, const Subject& subject) {
   const IntegerRange range = IntegersOf(subject.tensor.dtype(), recipe);
   const auto least = static_cast<double>(range.least);
@@ -216,8 +216,8 @@ bool OddRow(const Subject& subject, v1::InputRecipe* recipe) {
   return true;
 }
 
-// Whether they may be tried wider than anybody said: not few, which are rather sizes than values,
-// and not of a type whose integers would all be near if they meant places.
+// Returns true if they may be tried wider than anybody said: not few, which are rather sizes than
+// values, and not of a type whose integers would all be near if they meant places.
 bool IsOpen(const v1::InputRecipe& recipe, const Subject& subject) {
   return IsInteger(recipe, subject) && !IsDeclared(recipe.random()) &&
          Bits(subject.tensor.dtype()) >= kLeastOpenBits && subject.elements >= kLeastOpenElements;
@@ -309,7 +309,7 @@ constexpr Kind kKinds[] = {
     {"scalar", Scalar, false, false, true},
 };
 
-// Of a tensor whose workload has been worked out once.
+// The extents of a tensor whose workload has been checked before.
 std::vector<int64_t> ExtentsOf(const v1::Definition& definition, const v1::Workload& workload,
                                const v1::TensorSpec& tensor) {
   if (tensor.scalar()) return {};

@@ -27,7 +27,7 @@ namespace {
 std::vector<std::byte> DrawPool(const RandomDraw& draw, int64_t element_bytes, int64_t elements);
 
 double ScaleOf(const v1::RandomRecipe& recipe) { return recipe.scale() == 0 ? 1 : recipe.scale(); }
-// What is scaled by less is 0 in every type.
+// A smaller scale makes every type 0.
 constexpr double kVanishing = 1e-200;
 // Offsets that a window may begin at: as many as the tensor has rows, within these.
 constexpr int64_t kLeastOffsets = 16384;
@@ -68,7 +68,7 @@ class RandomGenerator final : public InputGenerator {
     }
   }
 
-  // Where every draw gives the same there is one variant.
+  // If every draw gives the same values, there is one variant.
   bool Constant() const { return std::fabs(ScaleOf(draw_.recipe)) < kVanishing; }
   int64_t PoolElements() const {
     if (Constant()) return elements_;
@@ -205,7 +205,7 @@ class MappedGenerator final : public InputGenerator {
 // elements that are free once every segment has its least length.
 class IndptrGenerator final : public InputGenerator {
  public:
-  // How bounds follow from a key: `total` cut into segments of at least `min_length`.
+  // Derives bounds from a key: `total` cut into segments of at least `min_length`.
   struct Cuts {
     int64_t total = 0;
     int64_t min_length = 0;
@@ -578,7 +578,7 @@ uint64_t DeriveKey(const Seed& seed, absl::string_view workload_uuid, absl::stri
 }
 
 IntegerRange IntegersOf(v1::DType dtype, const v1::RandomRecipe& recipe) {
-  // What the public data set has.
+  // The ranges of the public data set.
   if (recipe.least() == 0 && recipe.most() == 0) {
     return dtype == v1::DTYPE_INT8 ? IntegerRange{-128, 256} : IntegerRange{-1024, 2048};
   }

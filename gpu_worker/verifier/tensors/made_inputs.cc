@@ -25,7 +25,7 @@ class MadeGenerator final : public InputGenerator {
   void Write(int64_t variant, std::byte* out) const override {
     if (bytes_ == 0) return;
     if (const absl::Status read = variants_->Get(variant)->Read(index_, out); !read.ok()) {
-      // Of a device that failed, and then nothing counts.
+      // The device has failed, and nothing counts then.
       LOG(WARNING) << "msg=\"made inputs cannot be read\" error=\"" << read.message() << "\"";
       std::memset(out, 0, static_cast<size_t>(bytes_));
     }

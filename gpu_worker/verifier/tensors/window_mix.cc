@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kRandomBytes = 64;
 using RandomBits = std::array<std::byte, kRandomBytes>;
 
-// As many words as fit into the random bytes: takes a bit from each, then shifts them.
+// Draws as many words as fit into the random bytes: takes a bit from each, then shifts them.
 template <typename Word>
 constexpr int64_t kLanes = static_cast<int64_t>(kRandomBytes / sizeof(Word));
 

@@ -14,7 +14,7 @@
 namespace ksearch {
 namespace {
 
-// Beyond this many they are forgotten, and tried again.
+// Beyond this number they are forgotten and tried again.
 constexpr size_t kMostWrongGuesses = 1000;
 
 // A workload is large if one set of its tensors takes more than one of so many parts of the memory

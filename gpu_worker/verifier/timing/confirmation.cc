@@ -55,7 +55,7 @@ std::optional<v1::Comparison::Mean> MeanOver(const std::vector<LaunchBlocks>& me
   return mean;
 }
 
-// Whether the last launch ended before it had run all workloads.
+// Returns true if the last launch ended before it had run all workloads.
 bool HasPartLaunch(const std::vector<LaunchBlocks>& workloads) {
   return std::any_of(workloads.begin(), workloads.end(), [&](const LaunchBlocks& one) {
     return one.size() != workloads.front().size();
@@ -150,7 +150,7 @@ absl::Status Confirmation::TakeFailure(bool of_candidate, Ending ending, const P
                                    rival.id(), "' fails: ", ending.message)};
     return absl::OkStatus();
   }
-  // Nobody knows who caused it: this blames neither the candidate nor the task.
+  // The cause is unknown: this blames neither the candidate nor the task.
   result->ending = {
       v1::OUTCOME_TASK_ERROR,
       absl::StrCat("rival '", rival.id(),
@@ -190,8 +190,8 @@ absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
   // Both at the same time, where they are slow to start.
   bench_.starter().Foresee(candidate, candidate_limits_);
   bench_.starter().Foresee(rival, rival_limits_);
-  // Who starts first changes from launch to launch, as does who begins. Both start side by side: on
-  // a GPU that is most of what a launch takes beside measuring.
+  // The side that is started first alternates between launches, as does the side that begins. Both
+  // are started side by side: on a GPU that takes most of a launch's time besides measuring.
   const absl::Time start = bench_.clock().SteadyNow();
   LaunchSides sides;
   for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {

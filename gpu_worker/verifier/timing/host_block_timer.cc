@@ -14,7 +14,7 @@
 namespace ksearch {
 namespace {
 
-// How many times slower than its rival a candidate may claim to be before a block was timed.
+// The factor by which a candidate may claim to be slower than its rival before a block was timed.
 constexpr double kMaxSlower = 8;
 
 }  // namespace

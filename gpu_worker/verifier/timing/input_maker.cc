@@ -60,7 +60,7 @@ absl::StatusOr<std::shared_ptr<MadeVariants>> InputMaker::Open(
   MutexLock lock(&mutex_);
   const absl::Time start = clock_.SteadyNow();
   ASSIGN_OR_RETURN(const auto first, Make(maker, 0));
-  // Of large ones there is not room for many.
+  // There is no room for many large variants.
   ASSIGN_OR_RETURN(auto again, Make(maker, 0));
   if (!first->Equals(*again)) {
     return TaskFault(absl::StrCat(kEntry, " fails on workload ", maker->uuid(),

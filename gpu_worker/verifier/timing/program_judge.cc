@@ -30,7 +30,7 @@ std::string WordsIn(const std::vector<std::byte>& verdict) {
 
 }  // namespace
 
-// What the program is to judge now.
+// The outputs that the program judges at present.
 class ProgramJudge::Held final : public MadeVariants {
  public:
   std::shared_ptr<const MadeVariant> Get(int64_t) override { return tensors_; }

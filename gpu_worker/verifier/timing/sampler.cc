@@ -35,7 +35,7 @@ double RelativeHalfWidth(const std::vector<double>& latency_us) {
 struct Measurement {
   Ending ending;
   std::vector<double> latency_us;
-  // Of each batch, the mean of its calls without waits for a core, which count for half at most.
+  // For each batch, the mean of its calls without waits for a core, which count for half at most.
   std::vector<double> batch_mean_us;
   absl::Duration inner;
   ClockAudit audit;

@@ -21,7 +21,8 @@
 namespace ksearch {
 namespace {
 
-// What a program compiles and what its compilers write meanwhile; half of the bytes can be kept.
+// The limit of what a program compiles and its compilers write meanwhile; half of the bytes can be
+// kept.
 constexpr FolderWatch::Limits kMostWritten = {int64_t{2} << 30, 200'000};
 
 // Part of what decides what is compiled: the path under which programs are shown.

@@ -117,7 +117,7 @@ class Browser:
         self.ask("DOM.setFileInputFiles", files=paths, objectId=found["objectId"])
 
     def complaints(self):
-        """What the page has logged or thrown, and what its policy blocked, so far."""
+        """The page's log messages and exceptions, and the requests that its policy blocked, so far."""
         self.run("0")
         found = []
         for event in self.events:

@@ -75,7 +75,7 @@ def judge(definition, name, turn, seconds):
 
 
 def to_judge(side, options, rows):
-    """Those that have no result yet; in a turn, those that passed on both sides."""
+    """The solutions without a result; in a turn, those that passed on both sides."""
     found = solutions(options.dataset, options.only)
     if options.turn:
         found = [one for one in found if all(

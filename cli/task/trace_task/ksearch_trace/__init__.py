@@ -1,1 +1,1 @@
-"""How a function of torch becomes a task: what `ksearch task new` runs."""
+"""Turns a torch function into a task: the program behind `ksearch task new`."""

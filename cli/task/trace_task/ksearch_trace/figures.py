@@ -39,7 +39,7 @@ def flops_formula(counts, values_of):
 
 
 def tolerance_of(torch, dtypes, facts, assumed):
-    """What an honest program may be off by, from what the function itself is."""
+    """The error that an honest program may have, derived from the function's own error."""
     floating = [name for name in dtypes if getattr(torch, name).is_floating_point]
     if not floating:
         assumed.append("every result is of whole numbers or bool, so they must be equal")

@@ -1,4 +1,4 @@
-"""What the inputs of the function are, and how workloads draw them."""
+"""The inputs of the function, and the recipes by which workloads draw them."""
 
 import inspect
 import math
@@ -8,7 +8,7 @@ from ksearch_trace.refused import Refused, place, words
 from ksearch_trace.user_file import seed_all, shape_of_annotation
 
 DTYPES = "float32 float16 bfloat16 float8_e4m3fn float8_e5m2 int64 int32 int16 int8 bool".split()
-# What workloads draw if nothing else is said.
+# The values that workloads draw by default, in words.
 KINDS = {name: "normal with mean 0 and deviation 1" for name in DTYPES}
 KINDS.update({name: "from -1024 to 1023" for name in ("int64", "int32", "int16")})
 KINDS.update({"int8": "from -128 to 127", "bool": "true half of the time"})
@@ -135,7 +135,7 @@ class Inputs:
         return inputs
 
     def made(self, seed, axes):
-        """What make_inputs returns, by argument."""
+        """The results of make_inputs, by argument."""
         line = f"{self.path}:{self.make_inputs.__code__.co_firstlineno}: make_inputs"
         parameters = inspect.signature(self.function).parameters
         seed_all(self.torch, seed)  # as the runner does

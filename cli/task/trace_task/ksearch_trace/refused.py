@@ -1,4 +1,4 @@
-"""What is wrong with the user's file, and where."""
+"""An error in the user's file, with its position."""
 
 import os
 import traceback

@@ -60,7 +60,7 @@ class EventSinkTest : public testing::TestWithParam<std::string> {
   std::unique_ptr<EventSink> Start() {
     return std::make_unique<EventSink>(Options(Out()), &feed_, runs_.Reader(), Clock::Real());
   }
-  // Whether the sink has written everything in the store so far.
+  // Returns true if the sink has written everything in the store so far.
   bool Follows(const EventSink& sink) {
     return Eventually([&] { return sink.Facts().cursor() == runs_.newest(); });
   }

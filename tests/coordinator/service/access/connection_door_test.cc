@@ -36,7 +36,7 @@ int PortOf(const UniqueFd& fd) {
   return ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
 }
 
-// Whether the other side has closed; waits for it.
+// Returns true if the other side has closed; waits for it.
 bool Closed(const UniqueFd& fd) {
   return Eventually([&] {
     pollfd wait = {fd.get(), POLLIN, 0};
