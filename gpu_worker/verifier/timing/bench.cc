@@ -35,7 +35,7 @@ Bench::Bench(RunnerStarter& starter, BufferSetsFactory allocate, const Clock& cl
       clock_(clock),
       options_(std::move(options)),
       input_maker_(starter, clock, options_.gpu.has_value() ? allocate_ : BufferSetsFactory()),
-      judge_(starter, clock),
+      judge_(starter, clock, options_.gpu.has_value() ? allocate_ : BufferSetsFactory()),
       screening_seeds_(kScreeningSeeds, kJobsPerScreeningSeed, Rng(RandomUint64())),
       cases_(kCaseCacheBytes),
       buffers_(options_.max_rotation_bytes),

@@ -42,8 +42,8 @@ class ProgramJudge::Held final : public MadeVariants {
   std::shared_ptr<const MadeVariant> tensors_;
 };
 
-ProgramJudge::ProgramJudge(RunnerStarter& starter, const Clock& clock)
-    : function_(starter, clock, kEntry) {}
+ProgramJudge::ProgramJudge(RunnerStarter& starter, const Clock& clock, BufferSetsFactory on_device)
+    : function_(starter, clock, kEntry, std::move(on_device)) {}
 
 void ProgramJudge::Use(const v1::Artifact& reference) {
   MutexLock lock(&mutex_);

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "gpu_worker/verifier/dialogue/runner_starter.h"
+#include "gpu_worker/verifier/tensors/buffer_sets.h"
 #include "gpu_worker/verifier/tensors/output_judge.h"
 #include "gpu_worker/verifier/timing/trusted_function.h"
 #include "proto/runner.pb.h"
@@ -20,7 +21,9 @@ namespace ksearch {
 // while the program judges.
 class ProgramJudge final : public OutputJudge {
  public:
-  ProgramJudge(RunnerStarter& starter, const Clock& clock);
+  // `on_device` is that of TrustedFunction: checks of large results take seconds there and minutes
+  // on processors.
+  ProgramJudge(RunnerStarter& starter, const Clock& clock, BufferSetsFactory on_device);
 
   // From now on, this program judges; the artifact must have been checked. Clears earlier faults.
   void Use(const v1::Artifact& reference);

@@ -208,11 +208,15 @@ def judge_outputs(*arguments):
     for entry, output in zip(_SPEC["outputs"], outputs):
         own = _as_own(output.clone(), entry)
         leaves.append(own.to(getattr(_torch, entry["returned_dtype"])))
-    with placed("cpu"):
+    with _on(verdict.device.type):
         import reference
 
         data = _data(inputs, [_torch.zeros_like(output) for output in outputs])
         said = reference.check_implementation(data, rebuilt(_SPEC["result"], leaves, []))
+        if verdict.device.type == "cuda":
+            # Candidates need the room.
+            del data, leaves
+            _torch.cuda.empty_cache()
     good, words = said if isinstance(said, tuple) else (not said, said)
     words = str(words).encode("ascii", "replace").replace(b"\0", b"?")[: len(verdict) - 2]
     verdict.zero_()
