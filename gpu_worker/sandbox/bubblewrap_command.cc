@@ -42,6 +42,8 @@ std::vector<std::string> BubblewrapCommand(const SandboxSpec& spec,
               "--assert-userns-disabled", "--die-with-parent", "--new-session");
   command.Add("--cap-drop", "ALL", "--uid", "65534", "--gid", "65534", "--hostname", "sandbox");
   command.Add("--clearenv", "--setenv", "PATH", "/usr/bin", "--setenv", "HOME", "/tmp");
+  // There is no list of accounts: programs that ask for their own name look here.
+  command.Add("--setenv", "USER", "sandbox");
   for (const auto& [name, value] : spec.environment) command.Add("--setenv", name, value);
   command.Add("--ro-bind", "/usr", "/usr");
   for (const char* name : {"lib", "lib64", "bin"}) AddSystemFolder(name, &command);
