@@ -394,7 +394,7 @@ class Problem:
         """Whether generate_input makes the same tensors for every seed."""
         made = []
         for seed in SEEDS:
-            with placed("cpu", fill=1):
+            with on_processors(fill=1):
                 made.append([bits(self._torch, tensor) for _, tensor in self.generate(case, seed)[2].tensors])
         return all(bool(self._torch.equal(a, b)) for a, b in zip(*made))
 
@@ -402,9 +402,9 @@ class Problem:
         """A case with its values."""
         torch = self._torch
         seen = {}
-        with placed("cpu", fill=1):
+        with on_processors(fill=1):
             _, node, tree = self.generate(case, SEEDS[0])
-        with placed("cpu", fill=2):
+        with on_processors(fill=2):
             _, _, other_fill = self.generate(case, SEEDS[0])
             _, other_node, other = self.generate(case, SEEDS[1])
         if other_node != node or [t.shape for _, t in other.tensors] != [t.shape for _, t in tree.tensors]:
@@ -425,7 +425,7 @@ class Problem:
         seen["repeats"] = not any(random)
         given = [tensor.clone() for tensor in tensors]
         result = Tree(torch, None)
-        with placed("cpu"):
+        with on_processors():
             out = self.module.ref_kernel(rebuilt(node, given, [v for _, v in tree.numbers]))
             seen["result"] = result.of(out)
         outs = [tensor for _, tensor in result.tensors]
@@ -439,7 +439,7 @@ class Problem:
         ]
         kept = [tensor.clone() for tensor in outs]
         checks.seen.clear()
-        with placed("cpu"):
+        with on_processors():
             fresh = self.clone(node, tensors, [v for _, v in tree.numbers])
             verdict = self.module.check_implementation(fresh, rebuilt(seen["result"], kept, []))
         good = verdict[0] if isinstance(verdict, tuple) else not verdict
@@ -454,6 +454,10 @@ def bits(torch, tensor):
     return flat.view(torch.uint8) if flat.numel() and flat.dtype != torch.bool else flat
 
 
+def on_processors(fill=0):
+    return placed("cpu", fill, shapes_only=True)
+
+
 def elements(tree):
     return sum(tensor.numel() for _, tensor in tree.tensors)
 
@@ -462,6 +466,15 @@ def describe(torch, module, cases):
     problem = Problem(torch, module)
     checks = Checks.current
     found = [problem.shapes(case) for case in cases]
+    # Said before any values are made, which may take minutes.
+    structures = {}
+    for i, shapes in enumerate(found):
+        if shapes is not None:
+            structures.setdefault(json.dumps(shapes.node), i)
+    if len(structures) > 1:
+        raise Refused(f"case {sorted(structures.values())[1]} has data of another structure than case 0")
+    if any(len(shapes.tree.tensors) > MOST_TENSORS for shapes in found if shapes is not None):
+        raise Refused(f"data has more than {MOST_TENSORS} tensors")
     follow_arguments(torch, found, cases)
     order = sorted(
         (i for i, shapes in enumerate(found) if shapes is not None), key=lambda i: elements(found[i].tree)
@@ -608,7 +621,7 @@ def described(cases):
         torch.set_grad_enabled(False)
         if Checks.current is None:
             Checks.current = Checks(torch)
-        with placed("cpu"):
+        with on_processors():
             import reference
         return describe(torch, reference, cases)
     except Refused as error:

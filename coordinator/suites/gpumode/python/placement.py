@@ -16,9 +16,10 @@ _UNSET = ("empty", "empty_like", "empty_strided", "new_empty")
 
 
 @_contextlib.contextmanager
-def placed(device, fill=0):
+def placed(device, fill=0, shapes_only=False):
     """What asks for "cuda" within gets `device`: "cpu", or "meta" for tensors without values. What
-    torch.empty and its like return has bytes of `fill`."""
+    torch.empty and its like return has bytes of `fill`. `shapes_only`: zeros may stand for results that
+    processors cannot compute."""
 
     def moved(value):
         if isinstance(value, str) and value.split(":")[0] == "cuda":
@@ -47,6 +48,18 @@ def placed(device, fill=0):
     def to_device(tensor, *_, **__):
         return tensor.to(device)
 
+    def scaled_or_shaped(function):
+        """Processors scale whole tensors only; of a block-scaled product they get a result of that shape."""
+
+        @_functools.wraps(function)
+        def multiply(one, two, *values, **named):
+            try:
+                return function(one, two, *values, **named)
+            except (RuntimeError, NotImplementedError):
+                return _torch.zeros(one.shape[0], two.shape[1], dtype=named.get("out_dtype") or _torch.float32)
+
+        return multiply
+
     real_generator = _torch.Generator
 
     class AnyGenerator(type):
@@ -71,6 +84,8 @@ def placed(device, fill=0):
         for name in _METHODS:
             replace(_torch.Tensor, name, made(getattr(_torch.Tensor, name), name))
         replace(_torch.Tensor, "cuda", to_device)
+        if shapes_only and hasattr(_torch, "_scaled_mm"):
+            replace(_torch, "_scaled_mm", scaled_or_shaped(_torch._scaled_mm))
         replace(_torch, "Generator", Generator)
         if device == "meta":
             # There are no values to check.
