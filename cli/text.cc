@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -104,11 +104,18 @@ std::string CopiesText(const v1::JobResult& result) {
 
 // Inputs that are the same in every call, whose results a program could remember.
 std::string RepeatsText(const v1::JobResult& result) {
-  std::set<std::string> inputs;
+  std::map<std::string, std::vector<std::string>> workloads_of;
   for (const v1::WorkloadResult& workload : result.workloads()) {
-    inputs.insert(workload.repeated_inputs().begin(), workload.repeated_inputs().end());
+    for (const std::string& input : workload.repeated_inputs()) {
+      workloads_of[input].push_back(workload.workload_uuid());
+    }
   }
-  if (inputs.empty()) return "";
+  if (workloads_of.empty()) return "";
+  std::vector<std::string> inputs;
+  for (const auto& [input, workloads] : workloads_of) {
+    const bool all = static_cast<int>(workloads.size()) == result.workloads_size();
+    inputs.push_back(all ? input : absl::StrCat(input, " (", absl::StrJoin(workloads, ", "), ")"));
+  }
   return absl::StrCat("the same in every call: ", absl::StrJoin(inputs, ", "),
                       " (a program could remember what follows from them alone; the contents of "
                       "all other tensors are new in every call)\n");

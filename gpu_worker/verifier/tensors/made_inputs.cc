@@ -18,6 +18,7 @@ class MadeGenerator final : public InputGenerator {
 
   int64_t bytes() const override { return bytes_; }
   int64_t pool_bytes() const override { return 0; }
+  bool repeats() const override { return variants_->repeats(); }
   // Keeps the variant until another one is requested.
   void Make(int64_t variant) const override {
     if (bytes_ > 0) variants_->Get(variant);

@@ -29,15 +29,16 @@ class MadeVariants {
   virtual ~MadeVariants() = default;
   // Zeros if the program fails; the owner of these variants is told.
   virtual std::shared_ptr<const MadeVariant> Get(int64_t variant) = 0;
+  // Returns true if all variants have the same tensors.
+  virtual bool repeats() const { return false; }
 };
 
 // Lets a task's program make the inputs of workloads with a MadeRecipe.
 class MadeInputs {
  public:
   virtual ~MadeInputs() = default;
-  // `maker` comes from WorkloadCase::ForMaker. TaskFault if the program fails, or if it makes
-  // different tensors for the same seed or the same tensors for different seeds; other errors are
-  // the machine's.
+  // `maker` comes from WorkloadCase::ForMaker. TaskFault if the program fails or makes different
+  // tensors for the same seed; other errors are the machine's.
   virtual absl::StatusOr<std::shared_ptr<MadeVariants>> Open(
       std::shared_ptr<const WorkloadCase> maker) = 0;
 };

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/kernel_header.h"
 #include "common/status_macros.h"
+#include "common/task_fault.h"
 #include "gpu_worker/verifier/judges/suite_judges.h"
 
 namespace ksearch {
@@ -72,6 +73,12 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::Create(
         if (variants == nullptr) {
           ASSIGN_OR_RETURN(auto maker, ForMaker(task, workload, task_sha256, seed));
           ASSIGN_OR_RETURN(variants, made_inputs->Open(std::move(maker)));
+          // A suite's cases are as they are; its results say which inputs repeat.
+          if (variants->repeats() && !task.has_suite_rule()) {
+            return TaskFault(absl::StrCat("make_inputs fails on workload ", workload.uuid(),
+                                          ": it returns the same tensors for every seed, so that "
+                                          "programs could keep their answers; use `seed`"));
+          }
         }
         generator = MakeMadeGenerator(variants, made_tensors, made->tensors_.back().bytes);
       } else {

@@ -29,15 +29,17 @@ std::shared_ptr<const MadeVariant> Zeros(const WorkloadCase& maker) {
 
 class InputMaker::Variants final : public MadeVariants {
  public:
-  Variants(InputMaker& owner, std::shared_ptr<const WorkloadCase> maker)
-      : owner_(owner), maker_(std::move(maker)) {}
+  Variants(InputMaker& owner, std::shared_ptr<const WorkloadCase> maker, bool repeats)
+      : owner_(owner), maker_(std::move(maker)), repeats_(repeats) {}
   std::shared_ptr<const MadeVariant> Get(int64_t variant) override {
     return owner_.Get(maker_, variant);
   }
+  bool repeats() const override { return repeats_; }
 
  private:
   InputMaker& owner_;
   const std::shared_ptr<const WorkloadCase> maker_;
+  const bool repeats_;
 };
 
 InputMaker::InputMaker(RunnerStarter& starter, const Clock& clock, BufferSetsFactory on_device)
@@ -69,18 +71,14 @@ absl::StatusOr<std::shared_ptr<MadeVariants>> InputMaker::Open(
   }
   again.reset();
   ASSIGN_OR_RETURN(const auto other, Make(maker, 1));
-  if (maker->footprint_bytes() > 0 && first->Equals(*other)) {
-    return TaskFault(absl::StrCat(kEntry, " fails on workload ", maker->uuid(),
-                                  ": it returns the same tensors for every seed, so that programs "
-                                  "could keep their answers; use `seed`"));
-  }
+  const bool repeats = maker->footprint_bytes() > 0 && first->Equals(*other);
   LOG(DEBUG) << "msg=\"inputs are made\" workload=" << maker->uuid()
              << " bytes=" << maker->footprint_bytes()
              << " on_device=" << (maker->outputs() > 0 && first->on_device(0) != 0)
              << " time_of_three=" << clock_.SteadyNow() - start;
   made_.Insert(KeyOf(*maker, 0), first, first->bytes());
   made_.Insert(KeyOf(*maker, 1), other, other->bytes());
-  return std::make_shared<Variants>(*this, std::move(maker));
+  return std::make_shared<Variants>(*this, std::move(maker), repeats);
 }
 
 std::shared_ptr<const MadeVariant> InputMaker::Get(const std::shared_ptr<const WorkloadCase>& maker,

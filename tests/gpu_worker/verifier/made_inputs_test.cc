@@ -16,6 +16,7 @@
 namespace ksearch {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Always positive, unlike the inputs of a recipe, so a program can tell where its inputs come from.
@@ -109,6 +110,17 @@ TEST_F(MadeInputsTest, InputsFollowFromTheSeedAndNothingElse) {
   ExpectFault("manual_seed(seed)", "manual_seed(7)", "it returns the same tensors for every seed");
   ExpectFault(".manual_seed(seed)\n", "\n  generator.seed()\n",
               "it returns other tensors for the same seed");
+}
+
+TEST_F(MadeInputsTest, TensorsOfASuiteThatRepeatAreNamedInTheResult) {
+  v1::VerifierRequest request =
+      Made(programs_->Request(v1::JOB_KIND_CHECK, kWantsThem),
+           absl::StrReplaceAll(kMakes, {{"manual_seed(seed)", "manual_seed(7)"}}));
+  request.mutable_task()->mutable_suite_rule()->set_rule(v1::SuiteRule::TORCH_ALLCLOSE);
+  request.mutable_task()->mutable_suite_rule()->set_trials(1);
+  const v1::Verdict verdict = programs_->Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+  EXPECT_THAT(verdict.workloads(0).repeated_inputs(), ElementsAre("a", "b"));
 }
 
 }  // namespace

@@ -6,8 +6,8 @@ namespace {
 struct Spinning {
   Spinning() {
     std::thread([] {
-      for (volatile unsigned turn = 0;; turn = turn + 1) {
-      }
+      volatile unsigned turn = 0;
+      for (;;) turn = turn + 1;
     }).detach();
   }
 } spinning;
