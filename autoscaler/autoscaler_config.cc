@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "autoscaler/fleet/fleet_table.h"
 #include "autoscaler/spending.h"
+#include "common/access/configured_access.h"
 #include "common/arguments.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
@@ -129,15 +130,7 @@ absl::StatusOr<v1::AutoscalerConfig> LoadAutoscalerConfig(const std::vector<std:
 }
 
 absl::StatusOr<ClientAccess> ReadAutoscalerAccess(const v1::AutoscalerConfig& config) {
-  ClientAccessFiles files;
-  files.token_file = config.token_file();
-  files.ca_file = config.tls().ca_file();
-  files.certificate_file = config.tls().certificate_file();
-  files.key_file = config.tls().key_file();
-  files.server_name = config.tls().server_name();
-  ASSIGN_OR_RETURN(ClientAccess access, ReadClientAccess(files));
-  RETURN_IF_ERROR(CheckClientAccess(config.coordinator_address(), access));
-  return access;
+  return ReadConfiguredAccess(config.coordinator_address(), config.token_file(), config.tls());
 }
 
 }  // namespace ksearch

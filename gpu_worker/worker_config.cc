@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/access/configured_access.h"
 #include "common/arguments.h"
 #include "common/config_file.h"
 #include "common/language.h"
@@ -322,15 +323,7 @@ absl::StatusOr<ClientAccess> ReadWorkerAccess(const v1::WorkerConfig& config) {
     RETURN_IF_ERROR(CheckClientAccess(config.coordinator_address(), access));
     return access;
   }
-  ClientAccessFiles files;
-  files.token_file = config.token_file();
-  files.ca_file = config.tls().ca_file();
-  files.certificate_file = config.tls().certificate_file();
-  files.key_file = config.tls().key_file();
-  files.server_name = config.tls().server_name();
-  ASSIGN_OR_RETURN(ClientAccess access, ReadClientAccess(files));
-  RETURN_IF_ERROR(CheckClientAccess(config.coordinator_address(), access));
-  return access;
+  return ReadConfiguredAccess(config.coordinator_address(), config.token_file(), config.tls());
 }
 
 absl::Status TakeAccount(const v1::WorkerConfig& config) {
