@@ -9,15 +9,8 @@ namespace ksearch {
 namespace {
 
 constexpr int kDigits = 9;
-
-// `nano` with `least` to `most` digits after the point.
-std::string Decimal(int64_t nano, size_t least, size_t most) {
-  std::string fraction = absl::StrCat(nano % kNanoPerUsd);
-  fraction.insert(0, kDigits - fraction.size(), '0');
-  fraction.resize(most);
-  while (fraction.size() > least && fraction.back() == '0') fraction.pop_back();
-  return absl::StrCat(nano / kNanoPerUsd, fraction.empty() ? "" : ".", fraction);
-}
+// At least this many digits stand after the point.
+constexpr size_t kLeastDigits = 2;
 
 }  // namespace
 
@@ -53,9 +46,11 @@ std::string UsdText(int64_t nano_usd, int digits) {
   int64_t unit = 1;
   for (int i = digits; i < kDigits; ++i) unit *= 10;
   const int64_t rounded = (nano_usd + unit - 1) / unit * unit;
-  return absl::StrCat("$", Decimal(rounded, 2, static_cast<size_t>(digits)));
+  std::string fraction = absl::StrCat(rounded % kNanoPerUsd);
+  fraction.insert(0, kDigits - fraction.size(), '0');
+  fraction.resize(static_cast<size_t>(digits));
+  while (fraction.size() > kLeastDigits && fraction.back() == '0') fraction.pop_back();
+  return absl::StrCat("$", rounded / kNanoPerUsd, fraction.empty() ? "" : ".", fraction);
 }
-
-std::string UsdDecimal(int64_t nano_usd) { return Decimal(nano_usd, 0, kDigits); }
 
 }  // namespace ksearch

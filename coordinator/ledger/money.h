@@ -22,9 +22,6 @@ absl::StatusOr<int64_t> ParseUsd(absl::string_view text);
 // up so that spent money never reads as zero.
 std::string UsdText(int64_t nano_usd, int digits = 6);
 
-// The same without a currency sign and with all significant digits: ParseUsd reads it back.
-std::string UsdDecimal(int64_t nano_usd);
-
 }  // namespace ksearch
 
 #endif  // KSEARCH_COORDINATOR_LEDGER_MONEY_H_

@@ -30,8 +30,8 @@ TEST(MoneyTest, TextRoundsUpAndReadsBack) {
   EXPECT_EQ(UsdText(1), "$0.000001");
   EXPECT_EQ(UsdText(0), "$0.00");
   EXPECT_EQ(UsdText(999'999'999), "$1.00");
-  for (const int64_t nano : {int64_t{0}, int64_t{1}, int64_t{1'234'567'891}, 7 * kNanoPerUsd}) {
-    EXPECT_EQ(ParseUsd(UsdDecimal(nano)).value(), nano);
+  for (const int64_t nano : {int64_t{0}, int64_t{1'000}, int64_t{1'234'567'000}, 7 * kNanoPerUsd}) {
+    EXPECT_EQ(ParseUsd(UsdText(nano).substr(1)).value(), nano);
   }
 }
 
