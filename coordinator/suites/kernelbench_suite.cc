@@ -26,6 +26,7 @@
 #include "coordinator/suites/problem_description.h"
 #include "coordinator/suites/problem_language.h"
 #include "coordinator/suites/suite_clock.h"
+#include "coordinator/suites/suite_config.h"
 #include "coordinator/suites/suite_mode.h"
 #include "coordinator/suites/suite_words.h"
 #include "coordinator/tasks/near_names.h"
@@ -346,10 +347,8 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeKernelBenchSuite(const v1::SuiteC
         " has no problem level<L>/<N>_<Name>.py, so it is not a checkout of KernelBench"));
   }
   ASSIGN_OR_RETURN(const Settings settings, ReadSettings(config));
-  const bool on_cpu = config.device() == v1::DEVICE_CLASS_CPU;
-  return std::make_unique<KernelBenchSuite>(
-      root, config.name().empty() ? config.kind() : config.name(),
-      on_cpu ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA, settings, descriptions);
+  return std::make_unique<KernelBenchSuite>(root, NameOf(config), DeviceOf(config), settings,
+                                            descriptions);
 }
 
 }  // namespace ksearch

@@ -31,6 +31,7 @@
 #include "coordinator/suites/problem_language.h"
 #include "coordinator/suites/safetensors.h"
 #include "coordinator/suites/suite_clock.h"
+#include "coordinator/suites/suite_config.h"
 #include "coordinator/suites/suite_mode.h"
 #include "coordinator/suites/suite_words.h"
 #include "coordinator/tasks/definition_json.h"
@@ -458,9 +459,7 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeFlashInferSuite(const v1::SuiteCo
         absl::StrCat("path: ", config.path(),
                      " has no folder 'definitions', so it is not a data set of FlashInfer-Bench"));
   }
-  const bool on_cpu = config.device() == v1::DEVICE_CLASS_CPU;
-  return std::make_unique<FlashInferSuite>(
-      root, on_cpu ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA, blobs);
+  return std::make_unique<FlashInferSuite>(root, DeviceOf(config), blobs);
 }
 
 }  // namespace ksearch

@@ -27,6 +27,7 @@
 #include "coordinator/suites/gpumode/upstream_arguments.h"
 #include "coordinator/suites/problem_language.h"
 #include "coordinator/suites/suite_clock.h"
+#include "coordinator/suites/suite_config.h"
 #include "coordinator/suites/suite_words.h"
 #include "coordinator/tasks/near_names.h"
 #include "coordinator/tasks/task_summary.h"
@@ -345,10 +346,8 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeGpuModeSuite(const v1::SuiteConfi
   }
   // Problems share files with the sets beside theirs.
   const fs::path reads = HasProblem(root) ? root.parent_path().parent_path() : root;
-  const bool on_cpu = config.device() == v1::DEVICE_CLASS_CPU;
-  return std::make_unique<GpuModeSuite>(
-      root, reads, config.name().empty() ? config.kind() : config.name(),
-      on_cpu ? v1::DEVICE_CLASS_CPU : v1::DEVICE_CLASS_CUDA, descriptions);
+  return std::make_unique<GpuModeSuite>(root, reads, NameOf(config), DeviceOf(config),
+                                        descriptions);
 }
 
 }  // namespace ksearch
