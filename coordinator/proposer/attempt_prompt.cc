@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "coordinator/proposer/code_prompt_budgets.h"
 #include "coordinator/proposer/code_prompt_text.h"
 #include "coordinator/proposer/confirmation_text.h"
 #include "coordinator/proposer/evidence_text.h"
@@ -19,20 +20,12 @@ namespace ksearch {
 namespace {
 
 using Priority = PromptPart::Priority;
+using Budgets = CodePromptBudgets;
 
-// Budgets in tokens, as in code_prompt.cc.
-constexpr int kDefinitionTokens = 8000;
-constexpr int kHeaderTokens = 6000;
-constexpr int kWorkloadsTokens = 4000;
-constexpr int kReferenceTokens = 8000;
-constexpr int kCodeTokens = 66000;
-constexpr int kPerformanceTokens = 4000;
-constexpr int kPacketTokens = 2000;
-constexpr int kFailureTokens = 4000;
+// Budgets in tokens of the parts that only these prompts have.
 constexpr int kHistoryTokens = 3000;
 constexpr int kInspirationTokens = 10000;
 constexpr int kDirectionTokens = 700;
-constexpr int kComplaintTokens = 5000;
 
 // {answer} is replaced by the form of the answer.
 constexpr absl::string_view kRequestSample =
@@ -190,15 +183,15 @@ Prompt BuildAttemptPrompt(const PromptFacts& facts, const AttemptPromptContext& 
   if (!brief) {
     assembler
         .Add(MakePart("definition", "Task", DefinitionText(facts), Priority::kRequired,
-                      kDefinitionTokens))
+                      Budgets::kDefinition))
         .Add(MakePart("kernel header", "Entry point", EntryPointText(facts), Priority::kRequired,
-                      kHeaderTokens))
+                      Budgets::kHeader))
         .Add(MakePart("reference",
                       "Reference implementation (defines what is correct; slow on purpose)",
-                      ReferenceText(facts), Priority::kImportant, kReferenceTokens))
+                      ReferenceText(facts), Priority::kImportant, Budgets::kReference))
         .Add(MakePart("workloads", "Workloads measured during the search",
                       absl::StrCat(WorkloadsText(facts), UnseenSizesText(facts)),
-                      Priority::kImportant, kWorkloadsTokens))
+                      Priority::kImportant, Budgets::kWorkloads))
         .Add(MakePart("history", "Earlier attempts and what came of them",
                       LinesText(facts, "attempts", context.history), Priority::kUseful,
                       kHistoryTokens, Keep::kTail))
@@ -216,37 +209,37 @@ Prompt BuildAttemptPrompt(const PromptFacts& facts, const AttemptPromptContext& 
   }
   if (context.base.has_value()) {
     assembler.Add(MakePart("base code", "Program to start from", CodeText(*context.base),
-                           Priority::kRequired, kCodeTokens, Keep::kBothEnds));
+                           Priority::kRequired, Budgets::kCode, Keep::kBothEnds));
   }
   if (context.base_result.has_value() && !brief) {
     assembler
         .Add(MakePart("performance", "Its measurements",
                       PerformanceText(facts, *context.base_result), Priority::kImportant,
-                      kPerformanceTokens))
+                      Budgets::kPerformance))
         .Add(MakePart("packet", "What compiler and profiler say of it",
                       PacketText(facts, *context.base_result, nullptr), Priority::kImportant,
-                      kPacketTokens));
+                      Budgets::kPacket));
   }
   if (context.base_confirmation.has_value() && !brief) {
     assembler.Add(MakePart("confirmation", "What its confirmation found",
                            ConfirmationText(*context.base_confirmation), Priority::kImportant,
-                           kFailureTokens));
+                           Budgets::kFailure));
   }
   if (context.failed.has_value() && context.kind == v1::AttemptPlan::REPAIR) {
     assembler.Add(MakePart("failed code", "Program that does not work", CodeText(*context.failed),
-                           Priority::kRequired, kCodeTokens, Keep::kBothEnds));
+                           Priority::kRequired, Budgets::kCode, Keep::kBothEnds));
   }
   if (context.failed_result.has_value()) {
     assembler.Add(MakePart(
         "failure",
         context.kind == v1::AttemptPlan::REPAIR ? "What went wrong"
                                                 : "How the last attempt at changing it failed",
-        FailureText(facts, *context.failed_result), Priority::kImportant, kFailureTokens));
+        FailureText(facts, *context.failed_result), Priority::kImportant, Budgets::kFailure));
   }
   if (context.failed_confirmation.has_value()) {
     assembler.Add(MakePart("refusal", "What its confirmation found",
                            ConfirmationText(*context.failed_confirmation), Priority::kRequired,
-                           kFailureTokens));
+                           Budgets::kFailure));
   }
   assembler
       .Add(MakePart("direction", "Direction", DirectionText(facts, context), Priority::kRequired,
@@ -255,7 +248,7 @@ Prompt BuildAttemptPrompt(const PromptFacts& facts, const AttemptPromptContext& 
                     Priority::kRequired, kDirectionTokens))
       .Add(MakePart("request", "What to do now", RequestText(context), Priority::kRequired, 0))
       .Add(MakePart("complaint", "Complaint", ComplaintText(context), Priority::kRequired,
-                    kComplaintTokens));
+                    Budgets::kComplaint));
   prompt.user = assembler.Assemble(&prompt.dropped_parts);
   return prompt;
 }

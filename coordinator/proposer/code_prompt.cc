@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "coordinator/proposer/code_prompt_budgets.h"
 #include "coordinator/proposer/code_prompt_text.h"
 #include "coordinator/proposer/confirmation_text.h"
 #include "coordinator/proposer/evidence_text.h"
@@ -21,21 +22,12 @@ namespace ksearch {
 namespace {
 
 using Priority = PromptPart::Priority;
+using Budgets = CodePromptBudgets;
 
-// Budgets in tokens. A program is at most 256 KiB, that is 64k tokens, and is never cut unless two
-// of that size meet.
-constexpr int kDefinitionTokens = 8000;
-constexpr int kHeaderTokens = 6000;
-constexpr int kWorkloadsTokens = 4000;
-constexpr int kReferenceTokens = 8000;
-constexpr int kCodeTokens = 66000;
+// Budgets in tokens of the parts that only these prompts have.
 constexpr int kActionTokens = 5000;
-constexpr int kPerformanceTokens = 4000;
-constexpr int kPacketTokens = 2000;  // a packet is at most 6 KiB
-constexpr int kFailureTokens = 4000;
 constexpr int kLessonsTokens = 1500;
 constexpr int kPaperComplaintTokens = 2000;
-constexpr int kComplaintTokens = 5000;  // 8 KiB of the answer, and its fault
 constexpr size_t kTreeBytes = 12000;
 constexpr size_t kPaperTreeBytes = 50000;  // published: 50,000 characters in code prompts
 constexpr size_t kMaxLesson = 400;
@@ -128,33 +120,33 @@ std::string TreeText(const PromptFacts& facts, const CodePromptContext& context)
 struct Sections {
   Sections(const PromptFacts& facts, const CodePromptContext& context) {
     definition = {"definition", "Task", DefinitionText(facts), Priority::kRequired,
-                  kDefinitionTokens};
+                  Budgets::kDefinition};
     entry = {"kernel header", "Entry point", EntryPointText(facts), Priority::kRequired,
-             kHeaderTokens};
+             Budgets::kHeader};
     reference = {"reference", "Reference implementation (defines what is correct; slow on purpose)",
-                 ReferenceText(facts), Priority::kImportant, kReferenceTokens};
+                 ReferenceText(facts), Priority::kImportant, Budgets::kReference};
     workloads = {"workloads", "Workloads measured during the search",
                  absl::StrCat(WorkloadsText(facts), facts.paper ? "" : UnseenSizesText(facts)),
-                 Priority::kImportant, kWorkloadsTokens};
+                 Priority::kImportant, Budgets::kWorkloads};
     tree = {"world model", "What is known so far (the search's world model)",
             TreeText(facts, context), Priority::kBackground};
     if (context.base.has_value()) {
       base = {"base code",          "Base program", CodeText(*context.base),
-              Priority::kImportant, kCodeTokens,    Keep::kBothEnds};
+              Priority::kImportant, Budgets::kCode, Keep::kBothEnds};
     }
     if (context.current.has_value() && IsRetry(context.kind)) {
       current = {"current code",      "Current program", CodeText(*context.current),
-                 Priority::kRequired, kCodeTokens,       Keep::kBothEnds};
+                 Priority::kRequired, Budgets::kCode,    Keep::kBothEnds};
     }
     performance = {"performance", "Measurements", PerformanceSummary(facts, context),
-                   Priority::kImportant, kPerformanceTokens};
+                   Priority::kImportant, Budgets::kPerformance};
     if (context.last_result.has_value()) {
       packet = {"packet", "What compiler and profiler say of the current program",
                 PacketText(facts, *context.last_result,
                            context.parent_result.has_value() ? &*context.parent_result : nullptr),
-                Priority::kImportant, kPacketTokens};
+                Priority::kImportant, Budgets::kPacket};
       failure = {"failure", "What went wrong", FailureText(facts, *context.last_result),
-                 Priority::kImportant, kFailureTokens};
+                 Priority::kImportant, Budgets::kFailure};
     }
     if (context.confirmation.has_value()) {
       confirmation = {
@@ -164,7 +156,7 @@ struct Sections {
                        " of the current program found"),
           ConfirmationText(*context.confirmation),
           Priority::kRequired,
-          kFailureTokens,
+          Budgets::kFailure,
           Keep::kHead,
           0};
     }
@@ -176,7 +168,7 @@ struct Sections {
     request = {"request", "What to do now", CodeRequestText(context, facts.paper),
                Priority::kRequired};
     complaint = {"complaint", "Complaint", ComplaintText(context), Priority::kRequired,
-                 facts.paper ? kPaperComplaintTokens : kComplaintTokens};
+                 facts.paper ? kPaperComplaintTokens : Budgets::kComplaint};
     for (PromptPart* part : {&definition, &entry, &attempt, &request, &action, &complaint}) {
       part->min_tokens = 0;
     }
