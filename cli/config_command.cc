@@ -67,7 +67,8 @@ absl::StatusOr<const Kind*> Validate(const std::string& path, const std::string&
                   path};
   ASSIGN_OR_RETURN(const CommandOutput output, RunCommand(std::move(options), kCheckTime));
   if (output.timed_out) {
-    return absl::UnavailableError(absl::StrCat(found->program, " does not answer"));
+    return absl::UnavailableError(absl::StrCat(found->program, " did not finish checking ", path,
+                                               " within ", absl::FormatDuration(kCheckTime)));
   }
   if (output.exit.signaled || output.exit.code != 0) {
     return absl::InvalidArgumentError(absl::StrCat(path, ":\n", output.err));

@@ -29,7 +29,10 @@ absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest
   if (tty) std::fprintf(stderr, "\r\033[K");
   const grpc::Status status = stream->Finish();
   if (!status.ok()) return client->Explain(FromGrpc(status));
-  if (!have_result) return absl::InternalError("the coordinator sent no result");
+  if (!have_result) {
+    return absl::InternalError(
+        "the coordinator ended the request without a result; its log may say why");
+  }
   return result;
 }
 

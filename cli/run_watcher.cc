@@ -151,6 +151,16 @@ class ProgressBar {
   bool drawn_ = false;
 };
 
+// The reason for which a run has failed is the command's error message: its event need not repeat
+// it.
+v1::RunEvent Shown(v1::RunEvent event, const v1::RunStatus& status) {
+  if (event.kind() == v1::RunEvent::RUN_ENDED && status.state() == v1::RUN_STATE_FAILED &&
+      event.text() == absl::StrCat("failed: ", status.reason())) {
+    event.set_text("failed");
+  }
+  return event;
+}
+
 void PrintEvent(const v1::RunEvent& event, absl::Time started, bool json) {
   if (json) {
     v1::WatchRunReply line;
@@ -198,7 +208,8 @@ absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id
       begun = true;
       if (reply.has_event()) {
         seen = reply.event().seq();
-        PrintEvent(reply.event(), FromProto(latest.started_at()), options.json);
+        PrintEvent(options.json ? reply.event() : Shown(reply.event(), latest),
+                   FromProto(latest.started_at()), options.json);
       }
       if (!options.json) bar.Draw(latest);
     }

@@ -24,7 +24,8 @@ absl::StatusOr<std::vector<v1::SourceFile>> ReadSourceFiles(const std::vector<st
     file.set_path(path.substr(path.rfind('/') + 1));
     for (const v1::SourceFile& other : files) {
       if (other.path() == file.path()) {
-        return absl::InvalidArgumentError(absl::StrCat("two files are named ", file.path()));
+        return absl::InvalidArgumentError(
+            absl::StrCat("two files are named ", file.path(), "; rename one of them"));
       }
     }
     absl::StatusOr<std::string> content = ReadFile(path, kMaxFileBytes);

@@ -110,8 +110,11 @@ absl::Status ExperimentRunner::CheckRecorded(const std::vector<ArmEstimate>& est
     context.TryCancel();
     const grpc::Status ended = stream->Finish();
     if (!read || !line.has_header()) {
-      return client_->Explain(ended.ok() ? absl::DataLossError("a run has no header")
-                                         : FromGrpc(ended));
+      return client_->Explain(
+          ended.ok() ? absl::DataLossError(
+                           "the coordinator sent a run's recording without its header; is it "
+                           "of the same version as this command?")
+                     : FromGrpc(ended));
     }
     const std::vector<std::string> fields =
         DifferingFields(each.estimate.config(), line.header().config());
@@ -169,7 +172,10 @@ absl::StatusOr<SessionVerdict> ExperimentRunner::Session(const v1::RunStatus& ru
     }
     const grpc::Status status = stream->Finish();
     if (!status.ok()) return client_->Explain(FromGrpc(status));
-    if (!result.has_value()) return absl::UnavailableError("the coordinator sent no result");
+    if (!result.has_value()) {
+      return absl::UnavailableError(
+          "the coordinator ended the request without a result; run the same command again");
+    }
     return *std::move(result);
   };
   v1::JobResult result;

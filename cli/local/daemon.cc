@@ -36,7 +36,7 @@ constexpr size_t kCommBytes = 15;  // how much of a process name the kernel keep
 
 void Sleep(absl::Duration time) { std::this_thread::sleep_for(absl::ToChronoNanoseconds(time)); }
 
-// Whether process `pid` runs this program.
+// Returns true if process `pid` runs this program.
 bool Runs(pid_t pid, const std::string& program) {
   const auto comm = ReadFile(absl::StrCat("/proc/", pid, "/comm"), 64);
   return comm.ok() && absl::StripAsciiWhitespace(*comm) == program.substr(0, kCommBytes);
@@ -137,7 +137,7 @@ absl::StatusOr<bool> Daemon::Stop(absl::Duration patience) const {
   const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0)));
   if (!process.ok()) {
     if (errno == ESRCH) return true;
-    return ErrnoStatus(errno, absl::StrCat("look at process ", *pid));
+    return ErrnoStatus(errno, absl::StrCat("check process ", *pid));
   }
   // Another process may have got this id before the handle was opened.
   ASSIGN_OR_RETURN(const std::optional<pid_t> again, Running());

@@ -103,7 +103,9 @@ absl::StatusOr<std::vector<AxisValues>> ParseShapes(const std::vector<std::strin
           "--shapes '", argument, "': with it there are more than ", kMostShapes, " workloads"));
     }
   }
-  if (workloads.empty()) return absl::InvalidArgumentError("--shapes is missing");
+  if (workloads.empty()) {
+    return absl::InvalidArgumentError("--shapes is missing; give for example --shapes n=1024,4096");
+  }
   return workloads;
 }
 

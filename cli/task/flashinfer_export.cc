@@ -186,7 +186,9 @@ absl::StatusOr<FlashInferExport> MakeFlashInferExport(const v1::BestReply& best,
   ASSIGN_OR_RETURN(const v1::Definition definition, FindDefinition(folder, definition_name));
   const v1::Comparison* const comparison = OverBaseline(best.confirmation());
   if (comparison == nullptr) {
-    return absl::NotFoundError("the confirmation of the run's best program has no baseline");
+    return absl::NotFoundError(
+        "the confirmation of the run's best program was not compared with a baseline, so there are "
+        "no times to export; add a baseline to the task");
   }
   FlashInferExport made;
   const std::string name = absl::StrCat(definition.name(), "_ksearch_",

@@ -101,7 +101,8 @@ absl::StatusOr<std::map<std::string, std::string>> KernelBenchRun(const v1::Suit
     }
   }
   if (files.empty()) {
-    return absl::InvalidArgumentError("no problem has a program on record to hand on");
+    return absl::InvalidArgumentError(
+        "no problem of the suite has a recorded program to export; run or evaluate one first");
   }
   LocatedJson all = LocatedJson::Object();
   for (auto& [number, list] : results) all.Set(absl::StrCat(number), std::move(list));

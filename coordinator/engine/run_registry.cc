@@ -28,14 +28,14 @@
 namespace ksearch {
 namespace {
 
-// How long a resume waits for the run's first step.
+// Time that a resume waits for the run's first step.
 constexpr absl::Duration kLongestBegin = absl::Seconds(5);
 
-// How often a run whose evaluations wait for the first worker looks for one.
+// Interval at which a run whose evaluations wait for the first worker looks for one.
 constexpr absl::Duration kLookForWorkers = absl::Milliseconds(200);
 
-// Whether the store's failure may pass: the disk is full, or another process holds the file. What
-// could not be written has had no effect.
+// Returns true if the store's failure may pass: the disk is full, or another process holds the
+// file. What could not be written has had no effect.
 bool MayPass(const absl::Status& status) {
   return absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
 }
@@ -448,7 +448,7 @@ void RunRegistry::Loop(const std::string& run_id, const Limits& limits, ActiveRu
   absl::Status status;
   if (!ended.ok() && !MayPass(ended.status())) {
     LOG(ERROR) << "run=" << run_id << " failed: " << ended.status().ToString();
-    status = End(*active, run.get(), v1::RUN_STATE_FAILED, ended.status().ToString());
+    status = End(*active, run.get(), v1::RUN_STATE_FAILED, std::string(ended.status().message()));
   } else if (stop && !(ended.ok() && *ended)) {
     status = End(*active, run.get(), v1::RUN_STATE_STOPPED, "by request");
     if (status.ok()) status = run->CancelWaiting();

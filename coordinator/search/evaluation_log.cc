@@ -280,7 +280,7 @@ std::optional<std::string> EvaluationLog::NoteFailedCall(const absl::Status& sta
   const bool terminal = IsTerminalLlmError(status.code());
   if (!terminal && state_.consecutive_failures() < kMaxConsecutiveFailures) return std::nullopt;
   return absl::StrCat(terminal ? "the model cannot be used: " : "model unreachable: ",
-                      status.ToString());
+                      status.message());
 }
 
 }  // namespace ksearch

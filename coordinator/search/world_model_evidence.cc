@@ -57,13 +57,14 @@ bool WorldModelStrategy::FoldVerdict(const ModelAnswer& answer, StepOutput* out)
       return true;
     }
     judge->clear_call_number();
-    AddEvent(v1::RunEvent::NOTE,
-             absl::StrCat("model call ", answer.call_number, " failed: ", answer.status.ToString()),
-             cycle, out);
     // The call is made again when the search is resumed.
     if (const auto stop = log().NoteFailedCall(answer.status); stop.has_value()) {
       Finish(v1::SearchState::FAILED, *stop);
     } else {
+      AddEvent(
+          v1::RunEvent::NOTE,
+          absl::StrCat("model call ", answer.call_number, " failed: ", answer.status.message()),
+          cycle, out);
       GiveUpJudge(judge);
     }
     return true;
@@ -98,7 +99,7 @@ StepOutput WorldModelStrategy::OnExamined(const ScreenResult& result) {
   for (v1::CycleState& cycle : *state_.mutable_cycles()) {
     if (result.tag.empty() || cycle.examine_tag() != result.tag) continue;
     const std::string lesson = LearnFromExamination(result.result, &cycle, &out);
-    // In the state that Withdraw left it in: no longer passed, if it was refused.
+    // In the state after Withdraw: no longer passed, if it was refused.
     const v1::ScreenedProgram program = cycle.examining();
     cycle.clear_examine_tag();
     cycle.clear_examining();

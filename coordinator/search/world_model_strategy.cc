@@ -182,8 +182,8 @@ void WorldModelStrategy::FoldRevision(const absl::StatusOr<v1::EditScript>& scri
   RemoveCycle(cycle->cycle());
 }
 
-// A failure that every call would meet, or the third in a row, folds nothing: what was asked is
-// still wanted when the search is taken up again.
+// After a failure that every call would meet, or the third in a row, the question stays open: it is
+// asked again when the search is resumed.
 void WorldModelStrategy::FoldFailedCall(const ModelAnswer& answer, StepOutput* out) {
   const int64_t call = answer.call_number;
   v1::CycleState* cycle = nullptr;
@@ -196,16 +196,16 @@ void WorldModelStrategy::FoldFailedCall(const ModelAnswer& answer, StepOutput* o
   if (is_init) state_.set_init_call(0);
   if (is_propose) state_.mutable_propose()->set_call_number(0);
   if (cycle != nullptr) cycle->set_call_number(0);
-  const std::string why(answer.status.ToString());
-  v1::RunEvent* event =
-      AddEvent(v1::RunEvent::NOTE, absl::StrCat("model call ", call, " failed: ", why), out);
-  if (cycle != nullptr) {
-    event->set_cycle(cycle->cycle());
-    event->set_node_id(cycle->node_id());
-  }
   if (const auto stop = log().NoteFailedCall(answer.status); stop.has_value()) {
     Finish(v1::SearchState::FAILED, *stop);
     return;
+  }
+  v1::RunEvent* event =
+      AddEvent(v1::RunEvent::NOTE,
+               absl::StrCat("model call ", call, " failed: ", answer.status.message()), out);
+  if (cycle != nullptr) {
+    event->set_cycle(cycle->cycle());
+    event->set_node_id(cycle->node_id());
   }
   if (is_propose) {
     // With nothing else to do it is simply asked again.
@@ -326,7 +326,7 @@ void WorldModelStrategy::Advance(StepOutput* out) {
     if (state_.stage() == v1::SearchState::BASELINE) {
       log().TimeBaseline(out);
     } else if (state_.stage() == v1::SearchState::SEEDING) {
-      // What was screened already waits for the other given programs.
+      // A seed that has been screened waits for the other given programs.
       if (log().Find(CandidateId(SeedSources(context_.config))) == nullptr) {
         log().ScreenSeed(context_.config, out);
       }

@@ -27,7 +27,8 @@ void WorkerSession::End(const absl::Status& status) {
 void WorkerSession::OnReadDone(bool ok) {
   if (!ok) {
     // The stream was half-closed or lost, or a message could not be read.
-    End(worker_id_.empty() ? absl::InvalidArgumentError("no hello came that could be read")
+    End(worker_id_.empty() ? absl::InvalidArgumentError(
+                                 "the first message is not a hello that this coordinator can read")
                            : absl::OkStatus());
     return;
   }

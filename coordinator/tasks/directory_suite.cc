@@ -81,11 +81,16 @@ class DirectorySuite final : public TaskSuite {
       if (folder.name == name) return LoadTaskFolder(folder.path);
       names.push_back(folder.name);
     }
-    return absl::NotFoundError(absl::StrCat(
-        "no task '", name, "' in ", absl::StrJoin(dirs_, ", "),
-        folders.empty()
-            ? "; there is no task at all"
-            : absl::StrCat("; nearest: ", absl::StrJoin(NearNames(name, names), ", "))));
+    const std::string searched = absl::StrJoin(dirs_, ", ");
+    if (folders.empty()) {
+      return absl::NotFoundError(absl::StrCat(
+          "no task '", name, "': there are no tasks at all in ", searched,
+          "; put task folders there, or name another folder with the coordinator's --task-dir "
+          "(ksearch's own tasks, configs/tasks of its source, are found in ../configs/tasks and "
+          "../share/ksearch/tasks, seen from the folder of ksearch-coordinator)"));
+    }
+    return absl::NotFoundError(absl::StrCat("no task '", name, "' in ", searched, "; nearest: ",
+                                            absl::StrJoin(NearNames(name, names), ", ")));
   }
 
  private:

@@ -84,8 +84,8 @@ void LeaseRunner::Execute(const v1::JobOffer& offer, std::stop_token stop) {
     return;
   }
   if (!result.ok() || cancelled) {
-    const std::string why =
-        result.ok() ? "the executor gave up without a request" : result.status().ToString();
+    const std::string why = result.ok() ? "the executor gave up without a request"
+                                        : std::string(result.status().message());
     LOG(WARNING) << "msg=\"job returned\" job_id=" << offer.job_id() << " lease_id=" << lease_id
                  << " why=\"" << why << "\"";
     held_.Return(lease_id, why);

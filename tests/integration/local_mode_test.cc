@@ -322,7 +322,10 @@ TEST_F(LocalModeTest, KeyThatIsRefusedEndsTheRunWithOneLine) {
                     HasSubstr("Incorrect API key provided")));
   EXPECT_EQ(std::count(run.err.begin() + static_cast<ptrdiff_t>(fault), run.err.end(), '\n'), 1)
       << run.err;
-  EXPECT_THAT(run.out, HasSubstr("(0 passed), 1 model call\n")) << "the summary does not repeat it";
+  EXPECT_THAT(run.out, AllOf(HasSubstr("(0 passed), 1 model call\n"),
+                             Not(HasSubstr("Incorrect API key provided"))))
+      << "neither the events nor the summary repeat it";
+  EXPECT_THAT(run.err, Not(HasSubstr("UNAUTHENTICATED")));
   // With a server that accepts the key, the same run continues.
   UseModelServer();
   EXPECT_EQ(Ksearch({"up"}).exit.code, 0);

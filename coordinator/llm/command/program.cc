@@ -90,7 +90,7 @@ absl::StatusOr<ProgramOutput> RunWithInput(SubprocessOptions options, absl::stri
       break;
     }
     if (fds[2].revents != 0) {
-      ended = true;  // a grandchild may keep the pipes open for ever
+      ended = true;  // a grandchild may keep the pipes open indefinitely
       deadline = std::min(deadline, clock.SteadyNow() + kLastWords);
     }
   }

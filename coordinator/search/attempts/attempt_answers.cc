@@ -103,13 +103,13 @@ void AttemptSearch::FoldFailedCall(const absl::Status& status, v1::AttemptState*
                                    StepOutput* out) {
   const int64_t call_number = attempt->call_number();
   attempt->clear_call_number();
-  Tell(v1::RunEvent::NOTE, absl::StrCat("model call ", call_number, " failed: ", status.ToString()),
-       *attempt, out);
   // A resumed search still needs the answer.
   if (const auto stop = log().NoteFailedCall(status); stop.has_value()) {
     Finish(State::FAILED, *stop);
     return;
   }
+  Tell(v1::RunEvent::NOTE, absl::StrCat("model call ", call_number, " failed: ", status.message()),
+       *attempt, out);
   Tell(v1::RunEvent::CANDIDATE_FAILED, "no reply from the model", *attempt, out);
   EndAttempt(*attempt, "no reply");
 }
@@ -123,13 +123,13 @@ void AttemptSearch::FoldVerdict(const ModelAnswer& answer, v1::AttemptState* att
     return;
   }
   judge->clear_call_number();
-  Tell(v1::RunEvent::NOTE,
-       absl::StrCat("model call ", answer.call_number, " failed: ", answer.status.ToString()),
-       *attempt, out);
   // The call is made again when the search is resumed.
   if (const auto stop = log().NoteFailedCall(answer.status); stop.has_value()) {
     return Finish(State::FAILED, *stop);
   }
+  Tell(v1::RunEvent::NOTE,
+       absl::StrCat("model call ", answer.call_number, " failed: ", answer.status.message()),
+       *attempt, out);
   GiveUpJudge(judge);
 }
 

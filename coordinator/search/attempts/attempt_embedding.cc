@@ -16,7 +16,7 @@ namespace {
 
 // Why the answer is no embedding; empty: it is one.
 std::string FaultOf(const ModelAnswer& answer) {
-  if (!answer.status.ok()) return answer.status.ToString();
+  if (!answer.status.ok()) return absl::StrCat("the call failed: ", answer.status.message());
   return std::string(DecodeEmbedding(answer.reply.text).status().message());
 }
 

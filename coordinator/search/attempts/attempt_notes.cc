@@ -42,7 +42,7 @@ void AttemptSearch::FoldNote(const ModelAnswer& answer, StepOutput* out) {
   std::vector<std::string> points;
   std::string fault;
   if (!answer.status.ok()) {
-    fault = answer.status.ToString();
+    fault = std::string(answer.status.message());
     if (const auto stop = log().NoteFailedCall(answer.status); stop.has_value()) {
       return Finish(State::FAILED, *stop);  // a resumed search makes the call again
     }
@@ -59,7 +59,7 @@ void AttemptSearch::FoldNote(const ModelAnswer& answer, StepOutput* out) {
     }
   }
   AddEvent(v1::RunEvent::NOTE,
-           points.empty() ? absl::StrCat(found->purpose(), ": no answer of use: ", fault)
+           points.empty() ? absl::StrCat(found->purpose(), ": no usable answer: ", fault)
                           : absl::StrCat(found->purpose(), ": ", points.size(), " points"),
            out);
   const v1::NoteState note = *found;

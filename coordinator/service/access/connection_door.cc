@@ -55,7 +55,7 @@ absl::StatusOr<UniqueFd> ListenOn(const addrinfo& address, int* port) {
   return fd;
 }
 
-// Whether `fd` is still that connection.
+// Returns true if `fd` is still that connection.
 bool IsPresent(int fd, ino_t inode) {
   struct stat facts;
   if (::fstat(fd, &facts) != 0 || facts.st_ino != inode || !S_ISSOCK(facts.st_mode)) return false;
@@ -105,7 +105,7 @@ absl::StatusOr<std::unique_ptr<ConnectionDoor>> ConnectionDoor::Listen(Options o
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, ::freeaddrinfo);
   std::vector<UniqueFd> listeners;
   int port = options.port;
-  absl::Status last = absl::NotFoundError("no address");
+  absl::Status last = absl::NotFoundError(absl::StrCat("no address for host ", options.host));
   for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
     auto fd = ListenOn(*address, &port);
     if (fd.ok()) {

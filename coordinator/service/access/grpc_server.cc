@@ -277,7 +277,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   ConnectionDoor::Options door;
   door.host = std::string(absl::StripSuffix(absl::StripPrefix(host, "["), "]"));
   if (!absl::SimpleAtoi(config.listen_address().substr(colon + 1), &door.port)) {
-    return absl::InvalidArgumentError("listen_address must be HOST:PORT");
+    return absl::InvalidArgumentError(absl::StrCat("listen_address '", config.listen_address(),
+                                                   "' must be HOST:PORT, e.g. 127.0.0.1:7400"));
   }
   door.max_connections = ConnectionLimit(config.max_connections());
   auto listening = ConnectionDoor::Listen(std::move(door));
@@ -289,7 +290,10 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   interceptors.push_back(std::make_unique<CallersAreKnown>(server->door_.get()));
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
   server->server_ = builder.BuildAndStart();
-  if (server->server_ == nullptr) return absl::InternalError("gRPC cannot start");
+  if (server->server_ == nullptr) {
+    return absl::InternalError(absl::StrCat("gRPC cannot serve on ", config.listen_address(),
+                                            "; its lines in the log say why"));
+  }
   server->address_ = absl::StrCat(host, ":", server->door_->port());
   server->door_->Open([acceptor = server->acceptor_.get()](int listener_fd, UniqueFd fd) {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;

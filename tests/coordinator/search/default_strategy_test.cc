@@ -446,7 +446,7 @@ TEST(DefaultStrategyTest, AFailedCodeCallIsAFailedRound) {
   driver.Start();
   driver.Run(100);
   EXPECT_TRUE(driver.failed());  // three in a row: the same prompt fails each time
-  EXPECT_THAT(driver.finish_reason(), HasSubstr("model unreachable: OUT_OF_RANGE"));
+  EXPECT_THAT(driver.finish_reason(), HasSubstr("model unreachable: context overflow"));
   EXPECT_EQ(driver.state().rounds_done(), 2);
 }
 
@@ -474,7 +474,7 @@ TEST(DefaultStrategyTest, AnUnreachableModelFailsTheRunAndARestoreTriesAgain) {
   driver.Start();
   driver.Run(1000);
   ASSERT_TRUE(driver.failed());
-  EXPECT_EQ(driver.finish_reason(), "model unreachable: UNAVAILABLE: no route");
+  EXPECT_EQ(driver.finish_reason(), "model unreachable: no route");
   const int started = driver.state().rounds_started();
   down = false;
   driver.Restart(TestContext(false, 4, 2));

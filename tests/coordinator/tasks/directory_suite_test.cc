@@ -196,6 +196,15 @@ TEST_F(DirectorySuiteTest, AnUnknownTaskNamesNearOnes) {
   EXPECT_EQ(Suite()->Load("../cpu/copy").status().code(), absl::StatusCode::kNotFound);
 }
 
+TEST_F(DirectorySuiteTest, FoldersWithoutTasksAreNamedWithTheFix) {
+  fs::remove_all(root_ / "cpu");
+  const auto task = Suite()->Load("copy");
+  EXPECT_EQ(task.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(task.status().message()),
+              testing::AllOf(HasSubstr(absl::StrCat("no tasks at all in ", root_.string())),
+                             HasSubstr("--task-dir")));
+}
+
 TEST_F(DirectorySuiteTest, EditsAreSeenWithoutANewSuite) {
   const auto suite = Suite();
   ASSERT_TRUE(suite->Load("copy").ok());

@@ -111,7 +111,7 @@ TEST_F(LeaseRunnerTest, InfrastructureTroubleReturnsTheLease) {
   StartRunner(1);
   Give(Offer("a"));
   ASSERT_TRUE(Eventually([&] { return !Returned().empty(); }));
-  EXPECT_EQ(Returned(), "UNAVAILABLE: no compiler");
+  EXPECT_EQ(Returned(), "no compiler");
 }
 
 TEST_F(LeaseRunnerTest, JobWhoseIdIsNotItsContentIsReturned) {
