@@ -131,8 +131,11 @@ int RunDialogue(const RunnerFlags& flags, Program& program) {
         break;
       case v1::RunnerRequest::kBatch:
         usable = execution->RunBatch(request.batch(), program, &reply);
-        // A lead-in; a runner for processors must leave them to others.
-        if (has_gpu && request.batch().set_order().empty()) channel.StayAwake();
+        // A lead-in, unless it asks an idle runner for processors, which must leave them to others,
+        // what a round trip costs.
+        if (request.batch().set_order().empty() && (has_gpu || program.loaded())) {
+          channel.StayAwake();
+        }
         break;
       case v1::RunnerRequest::kBegin:  // out of order
       case v1::RunnerRequest::kExit:

@@ -90,6 +90,14 @@ inline constexpr absl::Duration kAuditPerBatch = absl::Microseconds(20);
 // On a CPU: if the batches' mean call takes more than this multiple of the median call, the mean
 // counts.
 inline constexpr double kMaxUnevenness = 2;
+// A CPU's confirmation makes at most this many calls of each side alone, in each launch of each
+// workload (twice as many in the first), and at most twice as many as a batch has.
+inline constexpr int kHostAloneCalls = 12;
+// How much longer such a call may take than one in a batch: this share of its time, plus this
+// constant. Of equal programs on a machine with four times as many busy threads as cores, the
+// medians of 12 calls differed by up to 20 us, on a quiet one by 3 us.
+inline constexpr double kHostAloneShare = 0.1;
+inline constexpr double kHostAloneMicros = 20;
 // A shared machine may be busy for a while, so a workload is measured again before its times are
 // called forged. Before each new attempt there is a longer run of calls that look like measured
 // ones (a pause would tell the candidate that it is suspected).

@@ -91,9 +91,9 @@ class RunnerLink {
     // reports.
     absl::Duration waited_for_others;
   };
-  // GPU: makes the runner run its own empty kernel, and does not stop the runner afterwards, so
-  // that the device and both processes are ready for a batch that follows immediately. Returns how
-  // long that took, without waits for a core (2 ms each while compilers keep the cores busy,
+  // Makes the runner wake up (GPU: and run its own empty kernel), and does not stop it afterwards,
+  // so that the device and both processes are ready for a batch that follows immediately. Returns
+  // how long that took, without waits for a core (2 ms each while compilers keep the cores busy,
   // because the scheduler does not favor a spinning program). The candidate's threads have that
   // time too.
   absl::Duration LeadIn(absl::Time deadline);

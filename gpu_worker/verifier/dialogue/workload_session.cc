@@ -68,11 +68,12 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
       mode == Mode::kTimed && calls.size() > 1 ? PickDecoys(calls) : std::vector<Call>();
   std::vector<Call> prepared = calls;
   prepared.insert(prepared.end(), decoys.begin(), decoys.end());
-  buffers_->Prepare(prepared, salt);
+  if (!form.inputs_last) buffers_->Prepare(prepared, salt);
   // Before the lead-in: a longer pause after it would tell the runner what kind of batch follows.
   if (late != nullptr) late->inputs = buffers_->Withhold(calls[late->place], &rng_);
   const absl::Time batch_deadline = BatchDeadline(calls.size(), mode, limits);
   if (form.lead_in) batch.lead_in = link_.LeadIn(std::min(limits.deadline, batch_deadline));
+  if (form.inputs_last) buffers_->Prepare(prepared, salt);
   std::function<void()> meanwhile;
   if (late != nullptr && late->inputs != nullptr) {
     meanwhile = [&] { Deliver(calls, salt, std::min(limits.deadline, batch_deadline), late); };

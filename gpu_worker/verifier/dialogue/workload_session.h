@@ -93,13 +93,15 @@ class WorkloadSession {
   // Maps the first `sets` sets into the runner. `workspace_fill` is the field of MapRequest.
   Ending Map(int sets, const Limits& limits, int workspace_fill = 0);
 
-  // How a GPU makes the calls; the fields are those of BatchRequest.
+  // How calls are made. `mode` and `graph` are those of BatchRequest, for GPUs.
   struct BatchForm {
     v1::BatchRequest::Mode mode = v1::BatchRequest::MODE_UNSPECIFIED;
     int graph = 0;
     // Run RunnerLink::LeadIn before it, so that the switch from the verifier's context is not part
     // of the batch.
     bool lead_in = false;
+    // The calls' inputs are written after the lead-in, not before it.
+    bool inputs_last = false;
   };
 
   // Runs one batch. Sets must be distinct. `oracles` need not contain every variant.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,7 @@
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/timing/hidden_batch.h"
 #include "gpu_worker/verifier/timing/late_batch.h"
+#include "gpu_worker/verifier/timing/statistics.h"
 
 namespace ksearch {
 namespace {
@@ -23,7 +25,10 @@ int HostBlockTimer::Sets(const WorkloadCase& workload) const {
   return bench_.HostConfirmationSets(workload);
 }
 
-absl::Status HostBlockTimer::BeginLaunch(int) { return absl::OkStatus(); }
+absl::Status HostBlockTimer::BeginLaunch(int launch) {
+  launch_ = launch;
+  return absl::OkStatus();
+}
 
 bool HostBlockTimer::RivalFirst(int turn, int) const { return turn % 2 == 0; }
 
@@ -33,8 +38,12 @@ Ending HostBlockTimer::OpenSide(ConfirmationSide* side, const ConfirmationCase&)
 }
 
 // There is only one way.
-SideEnding HostBlockTimer::Choose(const ConfirmationCase&, ConfirmationSide*, ConfirmationSide*,
+SideEnding HostBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSide*, ConfirmationSide*,
                                   bool*) {
+  alone_ = AloneCalls(kHostAloneShare, kHostAloneMicros);
+  rival_us_.clear();
+  candidate_us_.clear();
+  extra_us_ = &all_extra_us_[one.workload->key()];
   return {};
 }
 
@@ -66,7 +75,49 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
     if (!pair.ended.passed()) return pair;
   }
   candidate->call_us = pair.candidate_us;
+  rival_us_.push_back(pair.rival_us);
+  candidate_us_.push_back(pair.candidate_us);
+  if (pairs_left == 1) pair.ended = RunCallsAlone(first, second, one, calls);
   return pair;
+}
+
+SideEnding HostBlockTimer::RunCallsAlone(ConfirmationSide* first, ConfirmationSide* second,
+                                         const ConfirmationCase& one, int calls) {
+  // With one call a batch, the blocks' calls were alone.
+  if (calls < 2) return {};
+  // All threads of the program run again when the call begins, as within a batch; its inputs come
+  // after that.
+  WorkloadSession::BatchForm form;
+  form.lead_in = form.inputs_last = true;
+  const int most = launch_ == 0 ? 2 * kHostAloneCalls : kHostAloneCalls;
+  for (int i = 0; i < std::min(2 * calls, most); ++i) {
+    for (ConfirmationSide* side : {first, second}) {
+      // The oracles that the blocks left over: these calls must be right, too.
+      const WorkloadSession::Batch batch = side->session->Run(
+          side->dealer->DealTo(side->dealer->PickSets(1), side->dealer->oracled_left() > 0 ? 1 : 0),
+          WorkloadSession::Mode::kTimed, form, one.oracles, limits_);
+      if (!batch.ending.passed()) return {batch.ending, side};
+      // Few calls: one that another program of this machine delayed counts much.
+      const absl::Duration took = batch.head_start + batch.audit - batch.waited_for_others;
+      alone_.Add(side->is_candidate, absl::ToDoubleMicroseconds(took));
+    }
+  }
+  return {};
+}
+
+double HostBlockTimer::ExtraMicrosACall() {
+  if (alone_.empty()) return 0;
+  // The rival pays for its wake-up too, however long that takes on a busy machine.
+  extra_us_->push_back(alone_.ExtraMicros(Median(rival_us_), Median(candidate_us_),
+                                          std::numeric_limits<double>::infinity()));
+  // Other programs of this machine disturb a few calls of one launch.
+  return Median(*extra_us_);
+}
+
+std::string HostBlockTimer::Summary() const {
+  if (alone_.empty()) return "";
+  return absl::StrCat("in_batch_us=", Median(rival_us_), "/", Median(candidate_us_), " ",
+                      alone_.Summary(), " extra_us=", extra_us_->back());
 }
 
 // Waking a runner takes as long as some calls: a batch has all that a block needs, as far as there
@@ -80,8 +131,8 @@ int HostBlockTimer::CallsPerBatch(double call_us, Rng* rng) const {
 
 Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int calls,
                                 int blocks_left, double* us_per_call) {
-  // Spreads the oracles over the blocks at random.
-  const bool oracled = side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left)) <
+  // Spreads the oracles at random over the blocks and the calls alone.
+  const bool oracled = side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left) + 1) <
                        static_cast<uint64_t>(side->dealer->oracled_left());
   const double block_us = absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time()));
   double spent_us = 0;
@@ -94,7 +145,7 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
                            WorkloadSession::Mode::kTimed, one.oracles, limits_);
     if (!batch.ending.passed()) return batch.ending;
     side->audit.AddBatch(batch);
-    // The same, trusted amount for both sides, so that short calls show.
+    // The same, trusted amount less for both sides, so that short calls show.
     spent_us += absl::ToDoubleMicroseconds(
         batch.head_start + std::max(batch.audit - side->least_round_trip, batch.audit / 10));
     calls_done += batch.calls;

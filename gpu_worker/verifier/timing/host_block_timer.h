@@ -1,9 +1,12 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_TIMING_HOST_BLOCK_TIMER_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_TIMING_HOST_BLOCK_TIMER_H_
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/timing/alone_calls.h"
 #include "gpu_worker/verifier/timing/block_timer.h"
 
 namespace ksearch {
@@ -30,12 +33,12 @@ class HostBlockTimer final : public BlockTimer {
   absl::StatusOr<Pair> RunPair(const ConfirmationCase& one, ConfirmationSide* first,
                                ConfirmationSide* second, int pairs_left) override;
   double LateInputShare() const override { return kHostLateInputShare; }
-  double ExtraMicrosACall() override { return 0; }
+  double ExtraMicrosACall() override;
   bool WantsMoreSets(const ConfirmationCase&, const ConfirmationSide&,
                      const ConfirmationSide&) override {
     return false;
   }
-  std::string Summary() const override { return ""; }
+  std::string Summary() const override;
   std::string EndLaunch() override { return ""; }
   Ending RunAlone(ConfirmationSide* side, const ConfirmationCase& one) override;
 
@@ -46,10 +49,23 @@ class HostBlockTimer final : public BlockTimer {
   // clock.
   Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int calls, int blocks_left,
                   double* us_per_call);
-
+  // Makes calls of both sides alone: a program that works ahead, in one call of a batch, gains
+  // nothing there.
+  SideEnding RunCallsAlone(ConfirmationSide* first, ConfirmationSide* second,
+                           const ConfirmationCase& one, int calls);
   Bench& bench_;
   const v1::MeasurePlan plan_;
   const WorkloadSession::Limits limits_;
+
+  int launch_ = 0;
+  // Of the current launch and workload.
+  AloneCalls alone_{kHostAloneShare, kHostAloneMicros};
+  std::vector<double> rival_us_;  // a call in a batch, of each block
+  std::vector<double> candidate_us_;
+  // What calls alone took longer in each launch so far, for the current workload and for all, by
+  // their keys.
+  std::vector<double>* extra_us_ = nullptr;
+  std::map<std::string, std::vector<double>> all_extra_us_;
 };
 
 }  // namespace ksearch

@@ -486,6 +486,20 @@ TEST(JobVerifierTest, AConfirmationHasCallsWhoseInputsComeLate) {
   EXPECT_THAT(verdict.message(), HasSubstr("came when calls before it were being made"));
 }
 
+// It compares all inputs, so it is right wherever they come late; but a call that is made alone
+// takes as long as any.
+TEST(JobVerifierTest, WorkDoneAheadAndCheckedIsNoImprovement) {
+  Verifier verifier;
+  v1::VerifierRequest request = ConfirmRequest("checked_ahead", "honest_dependent_steps");
+  // Products of larger matrices take longer than the steps.
+  request.mutable_job()->clear_workload_uuids();
+  for (const char* uuid : {"small", "odd"}) request.mutable_job()->add_workload_uuids(uuid);
+  const v1::Verdict verdict = verifier.Verify(request);
+  ASSERT_THAT(verdict.comparisons(), SizeIs(1)) << verdict.message();
+  EXPECT_NE(verdict.comparisons(0).verdict(), v1::Comparison::IMPROVED)
+      << verdict.comparisons(0).DebugString();
+}
+
 TEST(JobVerifierTest, AConfirmationHasCallsThatAreNotMade) {
   Verifier verifier;
   const v1::Verdict verdict = verifier.Verify(ConfirmRequest("computes_ahead", "honest"));

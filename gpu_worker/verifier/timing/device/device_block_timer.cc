@@ -67,7 +67,7 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
                                     ConfirmationSide* candidate, bool* start_again) {
   calls_of_batch_ = CallsOfBatch(one, *rival, *candidate);
   deferred_work_ = DeferredWork();
-  alone_calls_ = AloneCalls();
+  alone_calls_ = AloneCalls(kAloneShare, kAloneMicros);
   candidate_us_.clear();
   rival_event_us_.clear();
   candidate_event_us_.clear();

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "gpu_worker/verifier/timing/alone_calls.h"
 #include "gpu_worker/verifier/timing/block_timer.h"
-#include "gpu_worker/verifier/timing/device/alone_calls.h"
 #include "gpu_worker/verifier/timing/device/clock_watch.h"
 #include "gpu_worker/verifier/timing/device/deferred_work.h"
 #include "gpu_worker/verifier/timing/device/device_warm_up.h"
@@ -118,7 +118,8 @@ class DeviceBlockTimer final : public BlockTimer {
   bool recorded_ = false;  // calls are replayed, else made one by one
   std::optional<ClockWatch> watch_;
   DeferredWork deferred_work_;
-  AloneCalls alone_calls_;
+  // By the runners' clocks, because the verifier's does not resolve a single call.
+  AloneCalls alone_calls_{kAloneShare, kAloneMicros};
   // Time per call, by block: by the verifier's clock, and by the runners' clocks.
   std::vector<double> candidate_us_;
   std::vector<double> rival_event_us_;

@@ -1,4 +1,4 @@
-#include "gpu_worker/verifier/timing/device/alone_calls.h"
+#include "gpu_worker/verifier/timing/alone_calls.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@ namespace ksearch {
 namespace {
 
 AloneCalls Of(double rival_us, double candidate_us) {
-  AloneCalls calls;
+  AloneCalls calls(0.25, 2);
   // A call that met something else does not count.
   for (const double us : {1.0, 0.0, 900.0}) {
     calls.Add(false, us == 1 ? rival_us : us);
@@ -16,7 +16,7 @@ AloneCalls Of(double rival_us, double candidate_us) {
 }
 
 TEST(AloneCallsTest, NothingIsKnownWithoutCallsOfBothSides) {
-  AloneCalls calls;
+  AloneCalls calls(0.25, 2);
   EXPECT_EQ(calls.ExtraMicros(10, 10), 0);
   calls.Add(true, 100);
   EXPECT_TRUE(calls.empty());
@@ -45,6 +45,12 @@ TEST(AloneCallsTest, WhatTheRivalPaysTooIsNotCounted) {
 
 TEST(AloneCallsTest, ASlowRivalExcusesOnlySoMuch) {
   EXPECT_DOUBLE_EQ(Of(1000, 100).ExtraMicros(60, 6), 94 - (0.25 * 60 + 2));
+}
+
+TEST(AloneCallsTest, WhatEveryCallAloneCostsIsNotCounted) {
+  EXPECT_EQ(Of(140, 100).ExtraMicros(60, 20, 80), 0);
+  EXPECT_DOUBLE_EQ(Of(140, 150).ExtraMicros(60, 20, 80), 50);
+  EXPECT_DOUBLE_EQ(Of(1000, 200).ExtraMicros(60, 20, 80), 180 - (0.25 * 60 + 2) - 80);
 }
 
 TEST(AloneCallsTest, TheLogShowsBothSides) { EXPECT_EQ(Of(60, 20).Summary(), "alone_us=60/20"); }
