@@ -23,7 +23,7 @@ fi
 chmod 755 "$demo"
 mkdir -p "$demo/bin" "$demo/log"
 rm -f "$demo/state/address" "$demo/model.port"
-cp build/release/bin/ksearch* "$demo/bin/"
+cp -r build/release/bin/ksearch* "$demo/bin/"
 bin=$demo/bin
 
 pids=()

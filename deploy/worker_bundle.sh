@@ -125,7 +125,7 @@ if [ "$with_python" = 1 ]; then
   libraries=$root/bin/ksearch_python_libraries
   [ -f "$built_python/$runner" ] || fail "there is no $built_python/$runner: build it first"
   mkdir -p "$libraries"
-  cp "$built_python/ksearch_runner.py" "$root/bin/"
+  cp -R "$built_python/ksearch_runner.py" "$built_python/ksearch_runner_modules" "$root/bin/"
   strip -s -o "$root/bin/$runner" "$built_python/$runner"
   copy_libraries "$built_python/$runner" "$libraries" '@(libstdc++|libgcc_s).so.*'
   find_beside ksearch_python_libraries "$root/bin/$runner"

@@ -41,7 +41,7 @@ touch /dev/nvidiactl /dev/nvidia-uvm
 } >"$fake/bin/nvidia-smi"
 chmod 755 "$fake/bin/nvidia-smi"
 chmod 666 /dev/nvidia*
-cp "$build"/bin/ksearch* "$fake/bin/"
+cp -r "$build"/bin/ksearch* "$fake/bin/"
 cp "$build/bin/ksearch-scripted-verifier" "$fake/bin/ksearch-verifier"
 cp "$build/tests/gpu_worker/device/libfake_nvml.so" "$fake/lib/libnvidia-ml.so.1"
 chmod -R a+rX "$fake"

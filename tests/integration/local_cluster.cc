@@ -65,11 +65,11 @@ LocalCluster::LocalCluster() : worker_config_(SourcePath("configs/worker_cpu.tex
     std::filesystem::copy_file(Environment("KSEARCH_BIN_DIR") + "/" + name, BinaryPath(name));
   }
   // Not in every build.
-  for (const char* name :
-       {"ksearch_runner.py", "libksearch_python_runner.so", "ksearch-autoscaler"}) {
+  for (const char* name : {"ksearch_runner.py", "ksearch_runner_modules",
+                           "libksearch_python_runner.so", "ksearch-autoscaler"}) {
     std::error_code ignored;
-    std::filesystem::copy_file(Environment("KSEARCH_BIN_DIR") + "/" + name, BinaryPath(name),
-                               ignored);
+    std::filesystem::copy(Environment("KSEARCH_BIN_DIR") + "/" + name, BinaryPath(name),
+                          std::filesystem::copy_options::recursive, ignored);
   }
 }
 

@@ -28,7 +28,8 @@ DOTTED = {
     "looks through objects of others": """gc.get_objects gc.get_referrers gc.get_referents
         gc.callbacks sys._getframe sys._current_frames inspect.currentframe inspect.stack sys.modules
         __main__ builtins __builtins__ __globals__ __closure__ __code__ __subclasses__ __loader__ f_back
-        f_locals f_globals tb_frame gi_frame tracemalloc ksearch_runner""",
+        f_locals f_globals tb_frame gi_frame tracemalloc ksearch_runner
+        ksearch_runner_modules""",
     "replaces functions of others": """torch.library.Library.impl torch.library.impl
         TorchDispatchMode TorchFunctionMode torch.overrides torch.utils._python_dispatch
         torch.utils.rename_privateuse1_backend sys.meta_path sys.path_hooks importlib.abc

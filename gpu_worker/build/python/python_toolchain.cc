@@ -162,8 +162,9 @@ absl::StatusOr<std::unique_ptr<PythonToolchain>> PythonToolchain::Create(Options
                                                                          Sandbox* sandbox) {
   v1::RunnerCommand runner;
   const std::string script = absl::StrCat(options.binary_dir, "/", kRunnerScript);
+  const std::string modules = absl::StrCat(options.binary_dir, "/", kRunnerModules);
   const std::string library = absl::StrCat(options.binary_dir, "/", kRunnerLibrary);
-  for (const std::string& path : {script, library}) {
+  for (const std::string& path : {script, absl::StrCat(modules, "/__init__.py"), library}) {
     if (!ReadFile(path, int64_t{1} << 30).ok()) {
       return absl::NotFoundError(absl::StrCat(
           path, " cannot be read: it belongs to a worker that runs programs in Python"));
@@ -179,6 +180,7 @@ absl::StatusOr<std::unique_ptr<PythonToolchain>> PythonToolchain::Create(Options
   runner.add_argv(library);
   for (const std::string& folder : interpreter.folders) runner.add_reads(folder);
   runner.add_reads(script);
+  runner.add_reads(modules);
   runner.add_reads(library);
   const std::string libraries = absl::StrCat(options.binary_dir, "/", kLibrariesFolder);
   std::error_code error;

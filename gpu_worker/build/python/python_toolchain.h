@@ -28,11 +28,12 @@ class PythonToolchain : public Builder {
   struct Options {
     std::string interpreter;          // empty: see FindInterpreter
     std::string virtual_environment;  // the value of VIRTUAL_ENV; may be empty
-    std::string binary_dir;           // contains the runner: kRunnerScript and kRunnerLibrary
+    std::string binary_dir;           // contains the runner: the three below
     std::string work_dir;             // as for GxxToolchain
     SandboxSpec sandbox_spec;         // the limits that jobs do not set
   };
   static constexpr char kRunnerScript[] = "ksearch_runner.py";
+  static constexpr char kRunnerModules[] = "ksearch_runner_modules";  // the folder of its modules
   static constexpr char kRunnerLibrary[] = "libksearch_python_runner.so";
   // A bundle's libraries for it (deploy/worker_bundle.sh --with-python); missing if the system has
   // them.

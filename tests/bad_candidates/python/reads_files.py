@@ -9,9 +9,9 @@ for top in os.listdir("/"):
     if top in ("usr", "lib", "lib64", "bin", "sbin", "etc", "proc", "sys", "dev"):
         continue
     for folder, _, files in os.walk("/" + top):
-        if folder == own:
+        # The runner's own files are shown.
+        if folder == own or folder.endswith("/ksearch_runner_modules"):
             continue
-        # The runner's own two files are shown.
         found += [f for f in files if not f.startswith(("ksearch_runner", "libksearch_python"))]
 for path in ("/etc/shadow", "/root/.ssh", "/dev/kmsg", "/dev/mem", "/usr/local/src/ksearch"):
     try:

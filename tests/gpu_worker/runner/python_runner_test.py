@@ -74,7 +74,7 @@ class OnMemoryOfThisProcess:
 
     def __init__(self, gpu, runner):
         self.run = gpu.run
-        self.tensors = runner.DL_CPU
+        self.tensors = runner.tensors.DL_CPU
 
 
 class NamedDevice:
@@ -92,7 +92,7 @@ class PythonRunnerTest(unittest.TestCase):
     def setUp(self):
         self.module = load_runner()
         self.torch = FakeTorch()
-        self.gpu = self.module.Gpu(self.torch)
+        self.gpu = self.module.devices.Gpu(self.torch)
         self.marks = []
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -136,7 +136,7 @@ class PythonRunnerTest(unittest.TestCase):
         runner = self.runner("def run(x, y):\n  y.copy_(x * 2)\n")
         x, y = torch.arange(4.0), torch.zeros(4)
         self.set_up(runner, [x, y])
-        self.assertEqual(runner.callbacks.timed(0, self.module.LEGACY_STREAM, 0), 0)
+        self.assertEqual(runner.callbacks.timed(0, self.module.devices.LEGACY_STREAM, 0), 0)
         self.assertEqual(runner.callbacks.call(0, STREAM), 0)
         self.assertEqual(
             self.torch.cuda.log, ["init", "current 0x0", "stream 0x7000 of 0", "current 0x7000"]
@@ -152,7 +152,7 @@ class PythonRunnerTest(unittest.TestCase):
         self.assertEqual(self.torch.cuda.log[-2:], ["into pool", "out of pool"])
 
     def test_tensors_of_a_device_say_so_to_torch(self):
-        tensors = self.module.Tensors(self.torch, self.gpu.tensors)
+        tensors = self.module.tensors.Tensors(self.torch, self.gpu.tensors)
         memory = (ctypes.c_float * 4)()
         seen = []
 
@@ -163,7 +163,7 @@ class PythonRunnerTest(unittest.TestCase):
                 get.restype = ctypes.c_void_p
                 get.argtypes = [ctypes.py_object, ctypes.c_char_p]
                 at = get(capsule, b"dltensor")
-                managed = ctypes.cast(at, ctypes.POINTER(self.module.DLManagedTensor))[0]
+                managed = ctypes.cast(at, ctypes.POINTER(self.module.tensors.DLManagedTensor))[0]
                 seen.append((managed.tensor.device_type, managed.tensor.device_id))
                 return torch.zeros(4, dtype=torch.int32)
 
@@ -172,7 +172,7 @@ class PythonRunnerTest(unittest.TestCase):
         self.assertEqual(seen, [(2, 0)])  # kDLCUDA, the one device
 
     def test_tensors_of_fp8_are_of_that_dtype(self):
-        tensors = self.module.Tensors(torch, self.module.DL_CPU)
+        tensors = self.module.tensors.Tensors(torch, self.module.tensors.DL_CPU)
         memory = (ctypes.c_uint8 * 6)(0x38, 0xC0, 0, 0x38, 0xC0, 0)
         for name, values in (("float8_e4m3fn", [1.0, -2.0, 0.0]), ("float8_e5m2", [0.5, -2.0, 0.0])):
             if not hasattr(torch, name):
@@ -274,7 +274,7 @@ class PythonRunnerTest(unittest.TestCase):
             program = {"OnlyProcessors": only_processors}
             exec(text, program)
             device = NamedDevice("meta")
-            maker = self.module.InputMaker(torch, program["make_inputs"], "reference.py", device)
+            maker = self.module.input_maker.InputMaker(torch, program["make_inputs"], "reference.py", device)
             a = torch.zeros(3)
             for seed in (7, 8):
                 maker.call(["seed", "axis:n", "a"], [torch.tensor([seed]), 3, a])

@@ -33,9 +33,10 @@ void CopyPrograms(const std::string& folder) {
   for (const char* name :
        {"ksearch-misbehaving-program", "ksearch-tight-filter-program", "ksearch-system-call-tracer",
         "ksearch-verifier", "ksearch-runner", "ksearch-scripted-verifier",
-        "libksearch_python_runner.so", "ksearch_runner.py"}) {
+        "libksearch_python_runner.so", "ksearch_runner.py", "ksearch_runner_modules"}) {
     std::error_code ignored;
-    std::filesystem::copy_file(from + "/" + name, folder + "/" + name, ignored);
+    std::filesystem::copy(from + "/" + name, folder + "/" + name,
+                          std::filesystem::copy_options::recursive, ignored);
   }
   std::error_code ignored;
   std::filesystem::copy(from + "/../candidates", folder + "/../candidates", ignored);

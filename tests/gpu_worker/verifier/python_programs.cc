@@ -64,6 +64,7 @@ v1::Artifact PythonPrograms::Program(const std::string& text) {
   }
   artifact.mutable_runner()->set_in_advance(true);
   artifact.mutable_runner()->add_reads(CopiedProgram("ksearch_runner.py"));
+  artifact.mutable_runner()->add_reads(CopiedProgram("ksearch_runner_modules"));
   artifact.mutable_runner()->add_reads(CopiedProgram("libksearch_python_runner.so"));
   return artifact;
 }

@@ -407,8 +407,9 @@ TEST_F(PythonToolchainTest, WithoutItsRunnerItDoesNotStart) {
 // An error that every program would meet, here a broken library, fails at the start.
 TEST_F(PythonToolchainTest, ARunnerThatDoesNotLoadIsSaidAtTheStart) {
   const std::string folder = ScratchFolder() + "/broken";
-  std::filesystem::create_directories(folder);
+  std::filesystem::create_directories(folder + "/ksearch_runner_modules");
   std::ofstream(folder + "/ksearch_runner.py") << "";
+  std::ofstream(folder + "/ksearch_runner_modules/__init__.py") << "";
   std::ofstream(folder + "/libksearch_python_runner.so") << "none";
   PythonToolchain::Options options = OptionsFor(kPython);
   options.binary_dir = folder;

@@ -1,0 +1,1 @@
+"""What ksearch_runner.py is made of besides its callbacks: an idea a module."""

@@ -1,0 +1,68 @@
+"""Calls of programs that return their outputs, and the check of what programs return."""
+
+ENTRY = "run"
+
+
+def kind_of(tensor):
+    return f"shape {tuple(tensor.shape)} and dtype {tensor.dtype}"
+
+
+def check_returned(torch, entry, file, name, value, wanted, otherwise):
+    """Raises unless `value`, returned by `entry` for `name`, is a tensor like `wanted`."""
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(
+            f"{entry} in {file} returned a value of type {type(value).__name__} for '{name}': "
+            f"return a tensor of {kind_of(wanted)}"
+        )
+    if value.shape != wanted.shape or value.dtype != wanted.dtype:
+        raise TypeError(
+            f"{entry} in {file} returned a tensor of {kind_of(value)} for '{name}': "
+            f"{otherwise} {kind_of(wanted)}"
+        )
+
+
+class ReturningCall:
+    """A call of a program that returns its outputs; `file` is its name in messages. `args`: the
+    program's arguments, as in functools.partial."""
+
+    def __init__(self, torch, run, file, inputs, outputs, names):
+        self._torch = torch
+        self._run = run
+        self._file = file
+        self.args = inputs
+        self._outputs = outputs
+        self._names = names
+        self._kept = None
+
+    def __call__(self):
+        self._copy(self._checked(self._run(*self.args)))
+
+    def copy(self):
+        """Alternates between making results and keeping them, and copying and dropping them."""
+        if self._kept is None:
+            self.keep(self._run(*self.args))
+        else:
+            kept, self._kept = self._kept, None
+            self._copy(kept)
+
+    def _copy(self, results):
+        for result, output in zip(results, self._outputs):
+            output.copy_(result)
+
+    def keep(self, results):
+        """Keeps what the program returned, for `copy`."""
+        self._kept = self._checked(results)
+
+    def _checked(self, results):
+        if not isinstance(results, (tuple, list)):
+            results = (results,)
+        if len(results) != len(self._outputs):
+            raise TypeError(
+                f"{ENTRY} in {self._file} returned {len(results)} values: "
+                f"return one tensor for each output, in this order: {', '.join(self._names)}"
+            )
+        for name, result, output in zip(self._names, results, self._outputs):
+            check_returned(
+                self._torch, ENTRY, self._file, name, result, output, "return one of"
+            )
+        return results
