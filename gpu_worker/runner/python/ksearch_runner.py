@@ -324,7 +324,10 @@ def main():
     if not has_gpu and "TORCH_EXTENSIONS_DIR" in os.environ:
         # Importing this fails in some versions of torch if programs cannot be started.
         import torch.utils.cpp_extension
-    tempfile.gettempdir()  # looks for a writable folder, while there still is one
+    # While files can be written: this looks for a folder where they can, and torch wants a folder there when
+    # a program asks for deterministic algorithms.
+    caches = os.path.join(tempfile.gettempdir(), f"torchinductor_{os.environ.get('USER', '')}")
+    os.makedirs(caches, exist_ok=True)
     compiles = any(name in os.environ for name in compilers.CACHES)
     inductor = not has_gpu and "TORCHINDUCTOR_CACHE_DIR" in os.environ
     # Keeps the interpreter's lock while it runs.

@@ -72,6 +72,21 @@ TEST_F(PythonProgramTest, BothFormsOfTheEntryPassAndAreTimed) {
   }
 }
 
+// torch.use_deterministic_algorithms of torch 2 makes this folder, the name of which is the user's.
+TEST_F(PythonProgramTest, FolderForDeterministicAlgorithmsIsThere) {
+  const v1::Verdict verdict = Check(R"(
+import getpass, os, tempfile, torch
+def run(a, b):
+  os.makedirs(os.path.join(tempfile.gettempdir(), f"torchinductor_{getpass.getuser()}"), exist_ok=True)
+  torch.use_deterministic_algorithms(True)
+  try:
+    return a @ b
+  finally:
+    torch.use_deterministic_algorithms(False)
+)");
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+}
+
 TEST_F(PythonProgramTest, TrustedProgramsMayBeInAnotherLanguageThanTheCandidate) {
   v1::VerifierRequest request = ScreenRequest("honest");
   *request.mutable_reference() = Python(kReturns);
