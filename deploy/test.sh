@@ -71,7 +71,12 @@ if [ "${CI:-}" = true ] && ! ccache --print-stats 2>/dev/null | grep -qE '^files
 fi
 
 repeat=()
-[ "${CI:-}" != true ] || repeat=(--repeat until-pass:2)
+jobs=()
+if [ "${CI:-}" = true ]; then
+  repeat=(--repeat until-pass:2)
+  # Most tests wait for processes and for each other's measurements; those that measure run alone.
+  jobs=(--parallel $(($(nproc) * 3 / 2)))
+fi
 passed=0
 failed=0
 second_tries=()
@@ -89,7 +94,7 @@ for i in "${!presets[@]}"; do
     build_ahead "${presets[@]:$((i + 1))}"
   fi
   log=build/$preset/ctest.log
-  ctest --preset "$preset" --timeout 300 "${repeat[@]}" 2>&1 | tee "$log" || true
+  ctest --preset "$preset" --timeout 300 "${repeat[@]}" "${jobs[@]}" 2>&1 | tee "$log" || true
   # ctest's own summary: "97% tests passed, 3 tests failed out of 120"
   summary=$(grep -E 'tests passed, [0-9]+ tests failed out of [0-9]+' "$log" || true)
   if [ -z "$summary" ]; then
