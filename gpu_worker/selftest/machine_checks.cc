@@ -54,7 +54,9 @@ std::string NamespaceFix() {
          "seccomp=unconfined --security-opt systempaths=unconfined)";
 }
 
-Finding CheckFolder(const std::string& what, const std::string& folder) {
+// `fix`: what to do if there is too little space.
+Finding CheckFolder(const std::string& folder, const std::string& fix) {
+  const std::string what = "disk";
   const absl::StatusOr<DiskSpace> disk = DiskSpaceOf(folder);
   if (!disk.ok()) {
     return Finding::Fail(what, std::string(disk.status().message()), "make the folder");
@@ -62,8 +64,7 @@ Finding CheckFolder(const std::string& what, const std::string& folder) {
   const int64_t free = disk->free_bytes;
   const std::string text = absl::StrFormat("%s has %.1f GiB free", folder,
                                            static_cast<double>(free) / static_cast<double>(kGiB));
-  if (free < kTooLittleDisk)
-    return Finding::Fail(what, text, "free some, or set another state_dir");
+  if (free < kTooLittleDisk) return Finding::Fail(what, text, fix);
   if (free < kLittleDisk) return Finding::Warn(what, text, "builds and results need a few GiB");
   return Finding::Ok(what, text);
 }
@@ -134,8 +135,8 @@ Finding CheckCgroup(const Sandbox& sandbox) {
 
 std::vector<Finding> CheckDisk(const std::string& state_dir) {
   std::vector<Finding> findings;
-  findings.push_back(CheckFolder("disk", state_dir));
-  const Finding temporary = CheckFolder("disk", "/tmp");
+  findings.push_back(CheckFolder(state_dir, "free some, or set another state_dir"));
+  const Finding temporary = CheckFolder("/tmp", "remove files there");
   if (temporary.level != Finding::Level::kOk) findings.push_back(temporary);
   return findings;
 }

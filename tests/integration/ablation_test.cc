@@ -151,7 +151,8 @@ TEST_P(MemoryAblation, TheSecondTaskReadsWhatTheFirstOneMeasured) {
     for (const v1::TrialSummary& trial : report.trials()) {
       EXPECT_EQ(trial.state(), "finished") << trial.reason();
       const CommandOutput shown = machine.cluster().Cli({"memory", "show", trial.run_id()});
-      EXPECT_EQ(absl::StrContains(shown.out, "vectorize"), trial.arm() == "read")
+      // Which kinds of changes the teachers measured often enough depends on the order of answers.
+      EXPECT_EQ(absl::StrContains(shown.out, "op_type"), trial.arm() == "read")
           << trial.arm() << ": " << shown.out;
     }
   }
