@@ -332,7 +332,7 @@ TEST_F(PythonTasksTest, OfARivalOnlyTheKindOfExceptionIsTold) {
 }
 
 TEST_F(PythonTasksTest, WorkersWithoutPythonGetNoSuchJobs) {
-  CopySmallTask("slow", "import time\ndef run(x):\n  time.sleep(5)\n  return x.softmax(dim=1)\n");
+  CopySmallTask("slow", "import time\ndef run(x):\n  time.sleep(2)\n  return x.softmax(dim=1)\n");
   cluster_.StartCoordinator("", tasks_);
   cluster_.StartWorker("cpp_only");
   const CommandOutput refused =
@@ -351,8 +351,7 @@ TEST_F(PythonTasksTest, WorkersWithoutPythonGetNoSuchJobs) {
   };
   const auto until = [](const std::function<bool()>& ready) {
     const absl::Time give_up = absl::Now() + absl::Minutes(2);
-    while (!ready() && absl::Now() < give_up) {
-    }
+    while (!ready() && absl::Now() < give_up) absl::SleepFor(absl::Milliseconds(20));
     return ready();
   };
   EXPECT_TRUE(until([&] { return !jobs().empty() && !jobs()[0].worker_id().empty(); }));
