@@ -7,7 +7,7 @@ int ksearch_run(const KsearchArgs* args) {
   bool worked = false;
   for (char** one = environ; *one != nullptr; ++one) {
     bool known = false;
-    for (const char* name : {"PATH=", "HOME=/tmp", "PWD=/tmp"}) {
+    for (const char* name : {"PATH=", "HOME=/tmp", "PWD=/tmp", "USER=sandbox"}) {
       known |= strncmp(*one, name, strlen(name)) == 0;
     }
     worked |= !known;
