@@ -25,7 +25,11 @@
 namespace ksearch {
 namespace {
 
-constexpr int kRounds = 120;
+#ifdef KSEARCH_SANITIZED
+constexpr int kRounds = 60;
+#else
+constexpr int kRounds = 120;  // that of the bounds
+#endif
 
 std::string Folder() {
   return absl::StrCat(std::getenv("KSEARCH_SOURCE_DIR"), "/configs/demo/landscapes/");

@@ -329,7 +329,7 @@ TEST(OpenEvolveTest, IslandsHaveEqualSharesOfTheAttempts) {
 
 TEST(OpenEvolveTest, InvariantsHoldWhateverHappens) {
 #ifdef KSEARCH_SANITIZED
-  constexpr uint64_t kSeeds = 10;  // enough to find memory errors
+  constexpr uint64_t kSeeds = 5;  // enough to find memory errors
 #else
   constexpr uint64_t kSeeds = 30;
 #endif
