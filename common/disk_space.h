@@ -16,7 +16,8 @@ struct DiskSpace {
   bool may_create_files = true;
 };
 
-// Of the file system of this file or folder. Errors as ErrnoStatus: "<path>: why".
+// Returns how full the file system of this file or folder is. Errors are those of ErrnoStatus;
+// their messages begin with the path.
 absl::StatusOr<DiskSpace> DiskSpaceOf(const std::string& path);
 
 }  // namespace ksearch

@@ -12,7 +12,7 @@ namespace ksearch {
 inline constexpr absl::string_view kSinkKinds[] = {"jsonl", "wandb", "tensorboard"};
 
 // Parses the value of `--sink`: [NAME=]KIND[:FOLDER]. A relative folder starts at the current one.
-// A usage error if it does not have that form, or if there is no such kind.
+// Returns a usage error if the value does not have that form, or if it names an unknown kind.
 absl::StatusOr<v1::SinkConfig> ParseSinkArgument(absl::string_view text);
 
 }  // namespace ksearch

@@ -20,8 +20,9 @@ struct ProgramCall {
   absl::Duration timeout = absl::Seconds(60);
 };
 
-// Returns the standard output. UNAVAILABLE, with the program's name and the last line of its
-// standard error, if it did not exit with 0 in time; NOT_FOUND if there is no such program.
+// Returns the program's standard output. Fails with UNAVAILABLE if the program does not exit with
+// status 0 in time; the message has its name and the last line of its standard error. Fails with
+// NOT_FOUND if the program does not exist.
 absl::StatusOr<std::string> CallProgram(const ProgramCall& call);
 
 // The part of this process's environment that programs need to work as in the user's own shell: the

@@ -17,9 +17,10 @@ std::string BaselineText(const TracedTask& task, absl::string_view user_text);
 std::string ReferenceText(const TracedTask& task, absl::string_view user_text);
 
 // Creates <output>/<the task's name>, complete or not at all, once the coordinator's own reader has
-// found no fault in it. If the settings describe the baseline, reference.py is BaselineText, and
-// there is no other program. Creates `output` if it is missing. ALREADY_EXISTS if the folder
-// exists; INVALID_ARGUMENT names the file and the field.
+// found no fault in it. If the settings describe the baseline, BaselineText is written as
+// reference.py, and no other program is written. Creates `output` if it does not exist. Fails with
+// ALREADY_EXISTS if the task's folder exists, and with INVALID_ARGUMENT, which names the file and
+// the field, if a file has a fault.
 absl::Status WriteTorchTaskFolder(const TracedTask& task, absl::string_view user_text,
                                   const std::string& output);
 
