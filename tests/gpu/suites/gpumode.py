@@ -3,7 +3,6 @@
 import argparse
 import concurrent.futures
 import glob
-import json
 import os
 import queue
 import re
@@ -15,6 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import evaluation  # noqa: E402
 import gpumode_upstream  # noqa: E402
 import rows as row_files  # noqa: E402
+import two_sides  # noqa: E402
 from say import say  # noqa: E402
 
 FIELDS = ["key", "side", "problem", "status", "mean_us", "seconds", "describe_s", "device", "reason"]
@@ -40,30 +40,20 @@ def row(side, problem, **fields):
     return {"key": f"{side}/{problem}", "side": side, "problem": problem, "device": row_files.device_name(), **fields}
 
 
-def ksearch(arguments, seconds):
-    return subprocess.run([os.environ["KSEARCH"], *arguments], capture_output=True, text=True, check=False,
-                          timeout=max(1, seconds))
-
-
 def ours(options, rows, end):
-    listed = json.loads(ksearch(["task", "ls", "--suite", "gpumode", "--json"], 60).stdout)["tasks"]
-    tasks = {}
-    for each in listed:
-        path = os.path.realpath(each["path"])
-        tasks[os.path.relpath(path if os.path.isdir(path) else os.path.dirname(path),
-                              os.path.realpath(options.checkout))] = each
+    tasks = two_sides.tasks_by_folder()
 
     def one(name, folder):
         left = end - time.monotonic()
         if rows.has_here(f"ours/{name}") or left < 20:
             return
         begin = time.monotonic()
-        task = tasks.get(name)
+        task = tasks.get(os.path.realpath(folder))
         if task is None:
             rows.add(row("ours", name, status="NOT_LISTED"))
             return
         try:
-            described = ksearch(["task", "describe", task["name"]], left - 5)
+            described = two_sides.ksearch(["task", "describe", task], left - 5)
         except subprocess.TimeoutExpired:
             say(f"  ours: {name}: no description in time")
             return
@@ -74,7 +64,7 @@ def ours(options, rows, end):
             say(f"  ours: {name}: not described: {reason[:160]}")
             return
         result = evaluation.evaluate(
-            task["name"], [os.path.join(folder, "submission.py")],
+            task, [os.path.join(folder, "submission.py")],
             ["--compat", options.mode, "--build-time", "300s"], end - time.monotonic() - 5)
         outcome = evaluation.outcome(result)
         means = [each.get("suite_time", {}).get("mean_us") for each in result.get("workloads", [])]
@@ -145,21 +135,7 @@ def main():
     parser.add_argument("checkout")
     parser.add_argument("--mode", choices=["test", "benchmark"], default="test")
     parser.add_argument("--only", default="")
-    parser.add_argument("--seconds", type=float, default=560)
-    parser.add_argument("--spent", type=float, default=0)
-    parser.add_argument("--gpus", type=int, default=1)
-    parser.add_argument("--share", type=float, default=1)
-    parser.add_argument("--rows", default=row_files.out_path("gpumode.jsonl"))
-    options = parser.parse_args()
-    end = time.monotonic() + options.share * options.seconds - options.spent - 5
-    rows = row_files.Rows(options.rows, "key")
-    if options.what == "ours":
-        ours(options, rows, end)
-    elif options.what == "upstream":
-        upstream(options, rows, end)
-    else:
-        return report(options, rows)
-    return 0
+    return two_sides.run(parser, "gpumode", ours, upstream, report)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,10 @@
 """Started by trimul.sh; see there."""
 import argparse
 import concurrent.futures
-import json
 import math
 import os
 import queue
 import re
-import subprocess
 import sys
 import time
 
@@ -15,6 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import evaluation  # noqa: E402
 import gpumode_upstream  # noqa: E402
 import rows as row_files  # noqa: E402
+import two_sides  # noqa: E402
 from say import say  # noqa: E402
 
 FIELDS = ["key", "side", "submission", "case", "device", "status", "mean_us", "own_mean_us", "runs", "seconds",
@@ -32,12 +31,8 @@ def row(side, submission, case, **fields):
 
 
 def ours(options, rows, end):
-    task = next(each["name"] for each in json.loads(subprocess.run(
-        [os.environ["KSEARCH"], "task", "ls", "--suite", "gpumode", "--json"], capture_output=True, text=True,
-        check=True).stdout)["tasks"] if os.path.realpath(os.path.dirname(each["path"])) ==
-        os.path.realpath(options.problem) or os.path.realpath(each["path"]) == os.path.realpath(options.problem))
-    described = subprocess.run([os.environ["KSEARCH"], "task", "describe", task], capture_output=True, text=True,
-                               check=False, timeout=300)
+    task = two_sides.tasks_by_folder()[os.path.realpath(options.problem)]
+    described = two_sides.ksearch(["task", "describe", task], 300)
     say(described.stdout.strip() or described.stderr.strip())
 
     def one(path):
@@ -167,21 +162,7 @@ def main():
     parser.add_argument("what", choices=["ours", "upstream", "report"])
     parser.add_argument("problem")
     parser.add_argument("submissions", nargs="+")
-    parser.add_argument("--seconds", type=float, default=560)
-    parser.add_argument("--spent", type=float, default=0)
-    parser.add_argument("--gpus", type=int, default=1)
-    parser.add_argument("--share", type=float, default=1)
-    parser.add_argument("--rows", default=row_files.out_path("trimul.jsonl"))
-    options = parser.parse_args()
-    end = time.monotonic() + options.share * options.seconds - options.spent - 5
-    rows = row_files.Rows(options.rows, "key")
-    if options.what == "ours":
-        ours(options, rows, end)
-    elif options.what == "upstream":
-        upstream(options, rows, end)
-    else:
-        return report(options, rows)
-    return 0
+    return two_sides.run(parser, "trimul", ours, upstream, report)
 
 
 if __name__ == "__main__":
