@@ -6,6 +6,7 @@
 #   KSEARCH_TASK_DIR       default: configs/tasks
 #   KSEARCH_CORPUS_WORKLOADS  leaves each task of the corpus so many workloads (fewer_workloads.py)
 #   KSEARCH_WORKER_STATE   folder that keeps what workers build; default: they begin with nothing
+#   KSEARCH_WORKER_NICENESS  of the worker and all that it starts, except compilers; below 0 needs root
 #   OUT                    folder for copies of the logs at the end, if set
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cluster_pids=()
@@ -57,7 +58,7 @@ stop_cluster() {
 }
 
 start_worker() {  # start_worker <name>: with a state folder of that name
-  "$cluster/bin/ksearch-worker" --config "${KSEARCH_WORKER_CONFIG:-$root/configs/worker_h200.textproto}" \
+  nice -n "${KSEARCH_WORKER_NICENESS:-0}" "$cluster/bin/ksearch-worker" --config "${KSEARCH_WORKER_CONFIG:-$root/configs/worker_h200.textproto}" \
     --coordinator "$KSEARCH_COORDINATOR" --state-dir "${KSEARCH_WORKER_STATE:-$cluster}/$1" --name "$1" \
     >"$cluster/log/$1.log" 2>&1 &
   cluster_pids+=($!)

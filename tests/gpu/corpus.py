@@ -148,6 +148,14 @@ def compilers(count, folder):
             sys.exit(f"{ended} of {count} compilers were not at work all the time")
 
 
+def interleaved(confirmations, screenings):
+    """Confirmations keep the devices busy and screenings the compilers, so that both should be in hand at
+    once. The last tenth are screenings, so that a pass does not end with one long confirmation."""
+    places = [(0.9 * i / len(confirmations), row) for i, row in enumerate(confirmations)]
+    places += [(i / len(screenings), row) for i, row in enumerate(screenings)]
+    return [row for _, row in sorted(places, key=lambda place: place[0])]
+
+
 def judge_all(rows, parallel, end, name):
     """Prints a line for each program and a summary; returns the records."""
     start = time.monotonic()
@@ -208,8 +216,8 @@ def main():
     rows = rows[int(part[1]) - 1::int(part[2])]
     if not rows:
         sys.exit("no program of the table has such a name")
-    # The longest first, so that a pass does not end with one of them alone.
-    rows.sort(key=lambda row: "confirm" not in row["options"])
+    rows = interleaved([row for row in rows if "confirm" in row["options"]],
+                       [row for row in rows if "confirm" not in row["options"]])
     end = time.monotonic() + options.seconds
     records = []
     try:
