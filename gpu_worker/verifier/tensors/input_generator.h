@@ -6,44 +6,15 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
-#include "gpu_worker/verifier/tensors/islands.h"
+#include "gpu_worker/verifier/tensors/random_draw.h"
+#include "gpu_worker/verifier/tensors/seed.h"
 #include "proto/task.pb.h"
 
 namespace ksearch {
 
 class SavedOutputs;
-
-// The secret from which all inputs are derived. It never leaves the verifier.
-struct Seed {
-  uint64_t high = 0;
-  uint64_t low = 0;
-  static Seed Fresh();  // from the Linux kernel
-};
-
-// A 64-bit key for one purpose, from which the seed cannot be recovered.
-uint64_t DeriveKey(const Seed& seed, absl::string_view workload_uuid, absl::string_view input,
-                   absl::string_view purpose);
-
-// Everything that is needed to draw a tensor of random numbers on a device.
-struct RandomDraw {
-  v1::DType dtype = v1::DTYPE_UNSPECIFIED;
-  uint64_t key = 0;
-  int64_t row = 1;  // elements of the last axis if columns are raised
-  v1::RandomRecipe recipe;
-  device::Islands islands = {};
-};
-
-// The integers that a recipe draws from: `span` values starting at `least`. For all integer types
-// except bool.
-struct IntegerRange {
-  int64_t least = 0;
-  uint64_t span = 1;
-};
-IntegerRange IntegersOf(v1::DType dtype, const v1::RandomRecipe& recipe);
 
 // Makes one input tensor of a workload, in any number of different variants. Variant c is a pure
 // function of (seed, workload, input, c).
