@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "common/language.h"
 #include "gpu_worker/build/marks/code_words.h"
+#include "gpu_worker/build/marks/unawaited_copies.h"
 
 namespace ksearch {
 namespace {
@@ -34,21 +35,24 @@ struct Rule {
   std::vector<absl::string_view> words;
 };
 
-// Every kind of mark. The reasons:
-//   opens files, looks at the machine   inputs and outputs come as arguments
-//   starts processes, threads           a call's work is on its stream when it returns
-//   talks to others                     there is nobody to talk to
-//   looks up functions of other libraries  the driver's clock and the harness can be reached so;
-//                                       cudaGetDriverEntryPoint, which tensor maps need, is no mark
-//   changes the memory of its process   functions of others are overwritten so
-//   traces, handles signals, system calls  the same from another side
-//   makes a context of its own          a runner waits for the work of its own context only;
-//                                       a literal names what cudaGetDriverEntryPoint is asked for
-//   reserves L2 cache                   makes a cold call warm; cache hints of single accesses do
-//   not asks whether it is being recorded   to do something else when timed; recording works
-//   without stands in for functions of others   a function of the same name that others may be
-//   bound to runs while it is loaded             before inputs are there works on a stream that it
-//   never joins  what is done there is not in order with the call
+// Every kind of mark, and the reason.
+//
+// * Opens files, looks at the machine: inputs and outputs come as arguments.
+// * Starts processes, threads: a call's work is on its stream when it returns.
+// * Talks to others: there is nobody to talk to.
+// * Looks up functions of other libraries: the driver's clock and the harness can be reached so.
+//   cudaGetDriverEntryPoint, which tensor maps need, is no mark.
+// * Changes the memory of its process: functions of others are overwritten so.
+// * Traces, handles signals, system calls: the same from another side.
+// * Makes a context of its own: a runner waits for the work of its own context only. A literal
+// names
+//   what cudaGetDriverEntryPoint is asked for.
+// * Reserves L2 cache: makes a cold call warm. Cache hints of single accesses do not.
+// * Asks whether it is being recorded: to do something else when timed. Recording works without.
+// * Stands in for functions of others: others may be bound to a function of the same name.
+// * Runs while it is loaded: before inputs are there.
+// * Works on a stream that it never joins: what is done there is not in order with the call.
+// * Never waits for its copies: unawaited_copies.h.
 const std::vector<Rule>& Rules() {
   using Seen = Rule::Seen;
   static const auto* const rules = new std::vector<Rule>{
@@ -208,6 +212,7 @@ class Scanner {
   void Scan(const std::string& path, const std::vector<CodeWord>& words) {
     words_ = &words;
     linkage_.clear();
+    if (gpu_) copies_.Read(path, words);
     for (size_t at = 0; at < words.size(); ++at) {
       Follow(at);
       if (words[at].kind == CodeWord::Kind::kText) {
@@ -245,6 +250,9 @@ class Scanner {
                         "cuStreamEndCapture"})) {
       found_.try_emplace(kUnjoined, *stream_);
     }
+    if (const auto copy = copies_.First(); copy.has_value()) {
+      found_.try_emplace(kUnawaited, Found{copy->word, copy->path, copy->line});
+    }
     std::vector<std::string> marks;
     for (const auto& [what, found] : found_) {
       marks.push_back(
@@ -256,6 +264,7 @@ class Scanner {
  private:
   static constexpr char kStandsIn[] = "stands in for functions of others";
   static constexpr char kUnjoined[] = "works on a stream that it never joins";
+  static constexpr char kUnawaited[] = "never waits for its copies";
 
   const CodeWord& Word(size_t at) const { return (*words_)[at]; }
   bool Is(size_t at, absl::string_view word) const {
@@ -394,8 +403,9 @@ class Scanner {
   std::set<std::string> defined_;  // macros
   std::set<std::string> own_;      // ordinary names that the program gives to its own functions
   std::set<std::string> std_names_ = {"std"};
-  bool std_is_open_ = false;            // using namespace std, in some file
-  std::optional<Found> stream_;         // where one is made
+  bool std_is_open_ = false;     // using namespace std, in some file
+  std::optional<Found> stream_;  // where one is made
+  UnawaitedCopies copies_;
   std::map<std::string, Found> found_;  // by kind
 };
 

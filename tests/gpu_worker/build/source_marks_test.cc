@@ -65,6 +65,45 @@ TEST(SourceMarksTest, EachKindNamesItsFirstPlace) {
                           "kernel.cu:1"));
 }
 
+TEST(SourceMarksTest, BulkStoresMustBeAwaited) {
+  const auto unawaited = ElementsAre(StartsWith("source: never waits for its copies: "));
+  for (const char* store :
+       {"asm volatile(\"cp.async.bulk.global.shared::cta\"\n\".bulk_group [%0], [%1], %2;\");",
+        "asm(\"cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%0], "
+        "[%1];\");",
+        "asm(\"cp.async.bulk.commit_group;\");", "ks::bulk_store(y, row, 64); ks::bulk_commit();",
+        "ks::tma_store_2d(&map, x, y, row);", "using namespace ks;\nbulk_commit();",
+        "cuda::ptx::cp_async_bulk_commit_group();"}) {
+    EXPECT_THAT(Marks(store), unawaited) << store;
+    for (const char* wait : {"asm(\"cp.async.bulk.wait_group.read 0;\");", "ks::bulk_wait<0>();",
+                             "bulk_wait_read<1>();",
+                             "cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());",
+                             "cute::tma_store_wait<0>();"}) {
+      EXPECT_THAT(Marks(absl::StrCat(store, "\n", wait)), IsEmpty()) << store << wait;
+    }
+  }
+  // Loads complete at a barrier; a function of one's own may have such a name.
+  EXPECT_THAT(Marks("asm(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes\");"
+                    "ks::bulk_load(a, b, 64, c); bulk_store(y, row);"),
+              IsEmpty());
+}
+
+TEST(SourceMarksTest, AsynchronousLoadsMustBeAwaited) {
+  for (const char* load : {"asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\");",
+                           "ks::cp_async_commit();", "__pipeline_memcpy_async(to, from, 16);"}) {
+    EXPECT_THAT(Marks(load), ElementsAre(StartsWith("source: never waits for its copies: ")))
+        << load;
+    for (const char* wait : {"asm(\"cp.async.wait_all;\");", "asm(\"cp.async.wait_group 1;\");",
+                             "ks::cp_async_wait<0>();", "__pipeline_wait_prior(0);",
+                             "asm(\"cp.async.mbarrier.arrive.noinc.shared.b64 [%0];\");"}) {
+      EXPECT_THAT(Marks(absl::StrCat(load, "\n", wait)), IsEmpty()) << load << wait;
+    }
+    // That is another kind's.
+    EXPECT_THAT(Marks(absl::StrCat(load, "\nasm(\"cp.async.bulk.wait_group 0;\");")),
+                ElementsAre(StartsWith("source: never waits for its copies: ")));
+  }
+}
+
 TEST(SourceMarksTest, TheGlobalNamespaceAfterAStatementsWord) {
   for (const char* text :
        {"int f() { return ::open(\"x\", 0); }", "void f() { if (a) b(); else ::open(c, 0); }",
