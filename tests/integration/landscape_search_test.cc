@@ -21,15 +21,12 @@
 #include "coordinator/tasks/directory_suite.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/common/repetitions.h"
 
 namespace ksearch {
 namespace {
 
-#ifdef KSEARCH_SANITIZED
-constexpr int kRounds = 60;
-#else
-constexpr int kRounds = 120;  // that of the bounds
-#endif
+constexpr int kRounds = Repetitions(120, 40);  // the bounds are for 120
 
 std::string Folder() {
   return absl::StrCat(std::getenv("KSEARCH_SOURCE_DIR"), "/configs/demo/landscapes/");
@@ -38,12 +35,8 @@ std::string Folder() {
 // The number that the bounds are for.
 int SeedsOfBounds(absl::string_view landscape) { return landscape == "deceptive" ? 60 : 20; }
 
-int Seeds([[maybe_unused]] absl::string_view landscape) {
-#ifdef KSEARCH_SANITIZED
-  int seeds = 1;  // enough to find memory errors: 20 would take ten minutes
-#else
-  int seeds = SeedsOfBounds(landscape);
-#endif
+int Seeds(absl::string_view landscape) {
+  int seeds = Repetitions(SeedsOfBounds(landscape), 1);
   const char* const given = std::getenv("KSEARCH_SEEDS");
   if (given != nullptr && !absl::SimpleAtoi(given, &seeds)) ADD_FAILURE() << "KSEARCH_SEEDS";
   return seeds;

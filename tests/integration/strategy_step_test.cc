@@ -24,6 +24,7 @@
 #include "coordinator/store/store.h"
 #include "coordinator/tasks/directory_suite.h"
 #include "proto/run_state.pb.h"
+#include "tests/common/repetitions.h"
 #include "tests/integration/landscape_search.h"
 #include "tests/integration/store_rows.h"
 
@@ -35,11 +36,7 @@ constexpr int kLastRounds = 60;  // the last rounds of the search, whose steps a
 constexpr int64_t kMostBytes = 20 << 10;
 
 int Programs() {
-#ifdef KSEARCH_SANITIZED
-  int programs = 150;  // each takes many times as long
-#else
-  int programs = 600;
-#endif
+  int programs = Repetitions(600, 100);
   const char* const given = std::getenv("KSEARCH_PROGRAMS");
   if (given != nullptr && !absl::SimpleAtoi(given, &programs)) ADD_FAILURE() << "KSEARCH_PROGRAMS";
   return programs;

@@ -23,6 +23,7 @@
 #include "common/rng.h"
 #include "coordinator/scheduler/job_scheduler.h"
 #include "gtest/gtest.h"
+#include "tests/common/repetitions.h"
 
 namespace ksearch {
 namespace {
@@ -440,11 +441,7 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   return value;
 }
 
-#ifdef KSEARCH_SANITIZED
-constexpr uint64_t kSeeds = 150;  // enough to find memory errors
-#else
-constexpr uint64_t kSeeds = 500;
-#endif
+constexpr uint64_t kSeeds = Repetitions<uint64_t>(500, 60);
 
 TEST(SchedulerSimulationTest, EveryJobEndsExactlyOnceWhateverHappens) {
   const uint64_t one = FromEnvironment("KSEARCH_SIM_SEED", 0);

@@ -7,6 +7,7 @@
 
 #include "common/rng.h"
 #include "coordinator/world_model/world_model.h"
+#include "tests/common/repetitions.h"
 #include "tests/coordinator/search/random_replies.h"
 #include "tests/coordinator/search/search_driver.h"
 
@@ -17,7 +18,7 @@ class OrderPropertyTest : public ::testing::TestWithParam<std::tuple<bool, int, 
 
 TEST_P(OrderPropertyTest, InvariantsHoldAfterEveryStep) {
   const auto [paper, parallel, faults] = GetParam();
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= Repetitions<uint64_t>(60, 12); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const int rounds = 5 + static_cast<int>(seed % 37);
     SearchDriver driver(TestContext(paper, rounds, parallel), RandomReplies(seed));

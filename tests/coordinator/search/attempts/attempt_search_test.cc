@@ -12,6 +12,7 @@
 #include "common/rng.h"
 #include "coordinator/search/attempts/best_of_n.h"
 #include "coordinator/search/attempts/sequential.h"
+#include "tests/common/repetitions.h"
 #include "tests/coordinator/search/attempts/attempt_driver.h"
 
 namespace ksearch {
@@ -122,7 +123,7 @@ class AttemptPropertyTest : public testing::TestWithParam<std::tuple<bool, int>>
 };
 
 TEST_P(AttemptPropertyTest, InvariantsHoldAndARestartBeforeEveryEventChangesNothing) {
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
+  for (uint64_t seed = 1; seed <= Repetitions<uint64_t>(40, 10); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const auto undisturbed = Transcript(seed, false);
     ASSERT_EQ(undisturbed, Transcript(seed, true));

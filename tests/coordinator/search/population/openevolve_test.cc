@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_join.h"
+#include "tests/common/repetitions.h"
 #include "tests/coordinator/search/population/population_fixture.h"
 
 namespace ksearch {
@@ -328,12 +329,7 @@ TEST(OpenEvolveTest, IslandsHaveEqualSharesOfTheAttempts) {
 }
 
 TEST(OpenEvolveTest, InvariantsHoldWhateverHappens) {
-#ifdef KSEARCH_SANITIZED
-  constexpr uint64_t kSeeds = 5;  // enough to find memory errors
-#else
-  constexpr uint64_t kSeeds = 30;
-#endif
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (uint64_t seed = 1; seed <= Repetitions<uint64_t>(30, 5); ++seed) {
     v1::OpenEvolveSettings settings;
     settings.set_preset(seed % 2 == 0 ? "oe-0.3" : "oe-ksearch");
     settings.set_population(5 + static_cast<int>(seed));

@@ -11,6 +11,7 @@
 #include "coordinator/search/population/puct.h"
 #include "coordinator/search/population/shinka.h"
 #include "coordinator/search/racing/racing.h"
+#include "tests/common/repetitions.h"
 #include "tests/coordinator/search/population/population_fixture.h"
 
 namespace ksearch {
@@ -161,12 +162,7 @@ class PopulationPropertyTest : public testing::TestWithParam<std::tuple<Strategy
 };
 
 TEST_P(PopulationPropertyTest, ARestartBeforeEveryEventChangesNothing) {
-#ifdef KSEARCH_SANITIZED
-  constexpr uint64_t kSeeds = 5;  // enough to find memory errors
-#else
-  constexpr uint64_t kSeeds = 15;
-#endif
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (uint64_t seed = 1; seed <= Repetitions<uint64_t>(15, 4); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const auto undisturbed = Transcript(seed, false);
     ASSERT_EQ(undisturbed, Transcript(seed, true));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_join.h"
+#include "tests/common/repetitions.h"
 #include "tests/coordinator/search/population/population_fixture.h"
 
 namespace ksearch {
@@ -175,7 +176,7 @@ TEST(ShinkaTest, TheArchiveKeepsTheBestThatWork) {
   settings.set_archive(3);
   settings.set_islands(1);
   Shinka policy(Completed<Shinka>(settings));
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
+  for (uint64_t seed = 1; seed <= Repetitions<uint64_t>(20, 4); ++seed) {
     v1::AttemptSearchState state;
     Rng rng(seed);
     Evolve(policy, 60, &state, rng);
@@ -205,7 +206,8 @@ TEST(ShinkaTest, MigrationMovesAnyButTheBestAndTheGiven) {
   Put(policy, "failed", 0, 0, &start);
   Rng rng(4);
   std::map<std::string, int> moved;
-  for (int i = 0; i < 1000; ++i) {
+  constexpr int kTimes = Repetitions(1000, 100);
+  for (int i = 0; i < kTimes; ++i) {
     v1::AttemptSearchState state = start;
     policy.Migrate(&state, rng);
     ASSERT_EQ(state.shinka().members_size(), start.shinka().members_size()) << "moved, not copied";
@@ -214,7 +216,7 @@ TEST(ShinkaTest, MigrationMovesAnyButTheBestAndTheGiven) {
     }
   }
   // Two of five move: b and c are the only ones that are neither best, nor given, nor failed.
-  EXPECT_THAT(moved, ElementsAre(testing::Pair("b", 1000), testing::Pair("c", 1000)));
+  EXPECT_THAT(moved, ElementsAre(testing::Pair("b", kTimes), testing::Pair("c", kTimes)));
 }
 
 TEST(ShinkaTest, WhileNothingWorksAnyFailureIsRepairedWithItsAncestors) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "coordinator/search/racing/race_bounds.h"
+#include "tests/common/repetitions.h"
 #include "tests/coordinator/search/population/population_fixture.h"
 
 namespace ksearch {
@@ -136,7 +137,7 @@ TEST(RacingTest, ALineWithoutMomentumGoesBackAndIsClosedInTheEnd) {
 
 TEST(RacingTest, OnAPlateauItMovesOn) {
   int moved = 0;
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
+  for (uint64_t seed = 1; seed <= Repetitions<uint64_t>(20, 5); ++seed) {
     Racing policy(Settings(1), 200);
     v1::AttemptSearchState state;
     Rng rng(seed);
@@ -226,7 +227,7 @@ TEST(RacingTest, ARefusedProgramIsNoTip) {
 }
 
 TEST(RacingTest, InvariantsHoldWhateverHappens) {
-  for (uint64_t seed = 1; seed <= 30; ++seed) {
+  for (uint64_t seed = 1; seed <= Repetitions<uint64_t>(30, 8); ++seed) {
     const int lines = 1 + static_cast<int>(seed % 5);
     Racing policy(Settings(lines), 150);
     v1::AttemptSearchState state;

@@ -129,6 +129,9 @@ TEST(DecidingFirstTest, ACertainRegressionDecidesAlone) {
 // Bounds at 97.5 % each make an interval of 95 %. A share of 2000 trials has a standard error of
 // 0.5 %.
 TEST(SpeedupEstimateTest, CoversAsOftenAsItSaysWhateverTheNoise) {
+#ifdef KSEARCH_SANITIZED
+  GTEST_SKIP() << "needs thousands of trials; EqualAndSlightlySlowerProgramsAreToldApart has some";
+#endif
   constexpr int kTrials = 2000;
   constexpr double kEffect = 0.1;
   uint64_t seed = 1;
@@ -204,6 +207,9 @@ Sequence Confirm(int most_launches, double effect, double launch_noise, double b
 }
 
 TEST(LooksTest, LookingAgainDoesNotMakeErrorsMoreFrequent) {
+#ifdef KSEARCH_SANITIZED
+  GTEST_SKIP() << "needs thousands of trials; EqualAndSlightlySlowerProgramsAreToldApart has some";
+#endif
   constexpr int kTrials = 2000;
   uint64_t seed = 100;
   for (const auto& [most_launches, launch_noise] :
