@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -51,6 +52,24 @@ struct ChildPlan {
   const int error_number = errno;
   [[maybe_unused]] const ssize_t n = ::write(plan.error_fd, &error_number, sizeof error_number);
   _exit(127);
+}
+
+// Where the kernel shares processors between sessions first (sched(7), "autogroup"), a process's
+// niceness counts within its session only, and the session has one of its own. A user without
+// privileges may set one every 100 ms; so that many children at once all get theirs, this tries
+// again for a while.
+void SetNicenessOfSession(int niceness) {
+  const int fd = ::open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;  // the kernel has no such thing
+  char text[] = "00";
+  text[0] = static_cast<char>('0' + niceness / 10);
+  text[1] = static_cast<char>('0' + niceness % 10);
+  for (int tries = 0; tries < 20; ++tries) {
+    if (::write(fd, text, 2) == 2 || errno != EAGAIN) break;
+    const struct timespec pause = {0, 25'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  ::close(fd);
 }
 
 [[noreturn]] void RunChild(const ChildPlan& plan) {
@@ -94,7 +113,10 @@ struct ChildPlan {
       FailInChild(late);
     }
   }
-  if (plan.niceness != 0) ::setpriority(PRIO_PROCESS, 0, plan.niceness);
+  if (plan.niceness != 0) {
+    ::setpriority(PRIO_PROCESS, 0, plan.niceness);
+    if (plan.new_session) SetNicenessOfSession(plan.niceness);
+  }
   if (plan.working_directory != nullptr && ::chdir(plan.working_directory) != 0) FailInChild(late);
   if (plan.die_with_parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);

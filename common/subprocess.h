@@ -28,12 +28,14 @@ struct SubprocessOptions {
   std::vector<std::pair<int, int>> inherited_fds;
   // (RLIMIT_*, soft = hard value), set before exec.
   std::vector<std::pair<int, rlim_t>> limits;
-  int niceness = 0;  // 0: as the parent; else 1 (slightly lower priority) .. 19 (lowest)
+  // 0: as the parent; else 1 (slightly lower priority) .. 19 (lowest). With `new_session` also that
+  // of the session, which is what counts on most systems.
+  int niceness = 0;
   // Files opened for writing (cgroup.procs): the child writes "0" to each before exec, which moves
   // it there before its first instruction. Failure is a failed start.
   std::vector<int> joined_cgroups;
   bool die_with_parent = true;  // PR_SET_PDEATHSIG SIGKILL; follows the spawning *thread*
-  // A session of its own, so that no terminal's signals reach it. For daemons.
+  // A session of its own, so that no terminal's signals reach it. For daemons, and see `niceness`.
   bool new_session = false;
 };
 

@@ -39,7 +39,9 @@ std::vector<std::string> BubblewrapCommand(const SandboxSpec& spec,
                                            int status_fd) {
   CommandLine command;
   command.Add(bubblewrap_path, "--unshare-all", "--unshare-user", "--disable-userns",
-              "--assert-userns-disabled", "--die-with-parent", "--new-session");
+              "--assert-userns-disabled", "--die-with-parent");
+  // One with a niceness is in a session of its own already, which has it.
+  if (spec.niceness == 0) command.Add("--new-session");
   command.Add("--cap-drop", "ALL", "--uid", "65534", "--gid", "65534", "--hostname", "sandbox");
   command.Add("--clearenv", "--setenv", "PATH", "/usr/bin", "--setenv", "HOME", "/tmp");
   // There is no list of accounts: programs that ask for their own name look here.

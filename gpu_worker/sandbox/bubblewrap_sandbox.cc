@@ -119,6 +119,7 @@ absl::StatusOr<std::unique_ptr<SandboxedProcess>> BubblewrapSandbox::Launch(
   options.argv = BubblewrapCommand(spec, options_.bubblewrap_path, options_.prlimit_path, free_fd,
                                    free_fd + 1);
   options.niceness = spec.niceness;
+  options.new_session = spec.niceness != 0;
   options.limits = ResourceLimits(spec, process->cgroup() != nullptr);
   if (process->cgroup() != nullptr) options.joined_cgroups = process->cgroup()->join_fds();
   ASSIGN_OR_RETURN(auto child, spawner_.Start(options));

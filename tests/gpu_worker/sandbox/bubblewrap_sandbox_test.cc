@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -312,6 +313,9 @@ TEST_F(BubblewrapSandboxTest, ProgramsCanBeMadeToYieldTheirCore) {
   spec.argv = {"/usr/bin/nice"};  // prints its own niceness
   spec.niceness = 10;
   EXPECT_EQ(Run(spec).output, "10\n");
+  if (!std::filesystem::exists("/proc/self/autogroup")) return;
+  spec.argv = {"/usr/bin/cat", "/proc/self/autogroup"};
+  EXPECT_THAT(Run(spec).output, HasSubstr("nice 10"));
 }
 
 TEST_F(BubblewrapSandboxTest, OutputBeyondTheCapIsDropped) {
