@@ -64,6 +64,7 @@ TEST_F(GpuModeTest, ProblemsThatAreNoTasksSayWhyAndDisturbNothing) {
   EXPECT_EQ(all.exit.code, 3) << all.out << all.err;
   EXPECT_THAT(all.out, AllOf(HasSubstr("gpumode/properties: described"),
                              HasSubstr("gpumode/factors: described"),
+                             HasSubstr("gpumode/more_weights: described"),
                              Not(HasSubstr("gpumode/masked_rows_v2"))));
   EXPECT_THAT(cluster_->Cli({"task", "describe", "--suite", "nosuch"}).err,
               HasSubstr("no suite 'nosuch'"));
@@ -205,6 +206,34 @@ TEST_F(GpuModeTest, ShapesThatNeedValuesFollowFromOtherCases) {
   EXPECT_EQ(tested.exit.code, 0) << tested.out << tested.err;
   EXPECT_THAT(tested.out, AllOf(HasSubstr("GPU MODE's verdict pass (3 of 3 trials"),
                                 HasSubstr("the same in every call: x (test3)")));
+}
+
+// As upstream's mixture of experts: a dict of weights whose number differs from case to case.
+TEST_F(GpuModeTest, TensorsWhoseNumberDiffersAreOne) {
+  ASSERT_EQ(Describe("more_weights").exit.code, 0);
+  const auto check = [](const std::string& submission) {
+    return cluster_->Cli(
+        {"eval", "--task", "gpumode/more_weights", "--check",
+         LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/", submission))});
+  };
+  // The first insists on data as generate_input makes it, the second on one tensor for each series.
+  for (const char* right : {"experts.py", "experts_by_tensor.py"}) {
+    const CommandOutput checked = check(right);
+    EXPECT_EQ(checked.exit.code, 0) << right << checked.out << checked.err;
+    EXPECT_THAT(checked.out, HasSubstr("GPU MODE's verdict pass (2 of 2 trials")) << right;
+  }
+  const CommandOutput wrong = check("one_expert.py");
+  EXPECT_EQ(wrong.exit.code, 7) << wrong.out << wrong.err;
+  EXPECT_THAT(wrong.out, HasSubstr("incorrect"));
+  // A weight among several that are one tensor is an input as any other.
+  const CommandOutput writes = check("scales_expert.py");
+  EXPECT_EQ(writes.exit.code, 7) << writes.out << writes.err;
+  EXPECT_THAT(writes.out, HasSubstr("input_modified"));
+  const CommandOutput tested =
+      cluster_->Cli({"eval", "--task", "gpumode/more_weights", "--compat", "test",
+                     LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/experts.py"))});
+  EXPECT_EQ(tested.exit.code, 0) << tested.out << tested.err;
+  EXPECT_THAT(tested.out, HasSubstr("GPU MODE's verdict pass (2 of 2 trials"));
 }
 
 // As upstream's prefix sums: a bound that is right for the largest case is too wide for the others.

@@ -4,7 +4,8 @@ check_implementation, beside the files that it imports.
 Runs in a worker's sandbox, once, without a device: what asks for "cuda" gets processors. Prints one line,
 "ksearch-description: " and a JSON object: {"error"} or {"inputs", "outputs", "data", "result", "atol",
 "rtol", "cases"}, and with them "upstream", the same for the cases as upstream's evaluator reads them, where
-that makes a difference. What a task cannot say is an error, never a guess. Below it stands placement.py.
+that makes a difference. What a task cannot say is an error, never a guess. Below it stand find_series.py and
+placement.py.
 """
 
 import ast
@@ -91,7 +92,8 @@ def common_order(what, tensors):
 
 class Tree:
     """Nested values as JSON: {"tuple": [...]}, {"list": [...]}, {"dict": [[key, node]...]},
-    {"tensor": i}, {"number": i} or {"constant": value}."""
+    {"tensor": i}, {"number": i} or {"constant": value}; where cases differ in how many tensors a container
+    has, also {"each": ...} (placement.py)."""
 
     def __init__(self, torch, names):
         self._torch = torch
@@ -231,16 +233,22 @@ def follow_arguments(torch, found, cases):
 
 
 def follow_data(torch, found, looked):
-    """Shapes of results that only their values would show, by the shapes of data, as where they are known."""
+    """Shapes of results that only their values would show, by the shapes and numbers of data."""
     def numbers_of(tree):
-        return {(i, k): extent for i, (_, tensor) in enumerate(tree.tensors) for k, extent in enumerate(tensor.shape)}
+        numbers = {
+            (i, k): extent for i, (_, tensor) in enumerate(tree.tensors) for k, extent in enumerate(tensor.shape)
+        }
+        for i, (_, value) in enumerate(tree.numbers):
+            if isinstance(value, int) and not isinstance(value, bool):
+                numbers[i] = value
+        return numbers
 
     examples = [(numbers_of(tree), extents_of(seen["outs"])) for tree, _, seen in looked.values()]
     like = next(iter(looked.values()))[2]["outs"]
     if like.numbers or any(len(extents) != len(examples[0][1]) for _, extents in examples):
         return
     for i, shapes in enumerate(found):
-        if i in looked or shapes is None or shapes.result is not None or shapes.tree.numbers:
+        if i in looked or shapes is None or shapes.result is not None:
             continue
         extents = followed(examples, numbers_of(shapes.tree))
         if extents is not None:
@@ -353,6 +361,7 @@ class Problem:
                 raise Refused(f"reference.py defines no function {name}")
         self.module = module
         self._names = returned_names(module.generate_input)
+        self.series = {}  # find_series.py
 
     def generate(self, case, seed=None):
         arguments = arguments_of(case)
@@ -361,7 +370,10 @@ class Problem:
         self._torch.manual_seed(0 if seed is None else seed)
         data = self.module.generate_input(**arguments)
         tree = Tree(self._torch, self._names)
-        return data, tree.of(data), tree
+        node = tree.of(data)
+        if self.series:
+            node, tree = grouped(self._torch, node, tree, self.series)
+        return data, node, tree
 
     def clone(self, node, tensors, numbers):
         return rebuilt(node, [tensor.clone() for tensor in tensors], numbers)
@@ -431,7 +443,7 @@ class Problem:
         outs = [tensor for _, tensor in result.tensors]
         seen["outs"] = result
         seen["same_as"] = [
-            next((i for i, t in enumerate(given) if t.data_ptr() == o.data_ptr() and t.numel()), None)
+            next((i for i, t in enumerate(given) if same_memory(t, o)), None)
             for o in outs
         ]
         seen["changed"] = [
@@ -454,6 +466,10 @@ def bits(torch, tensor):
     return flat.view(torch.uint8) if flat.numel() and flat.dtype != torch.bool else flat
 
 
+def same_memory(one, other):
+    return one.numel() > 0 and one.data_ptr() == other.data_ptr() and one.shape == other.shape
+
+
 def on_processors(fill=0):
     return placed("cpu", fill, shapes_only=True)
 
@@ -472,7 +488,12 @@ def describe(torch, module, cases):
         if shapes is not None:
             structures.setdefault(json.dumps(shapes.node), i)
     if len(structures) > 1:
-        raise Refused(f"case {sorted(structures.values())[1]} has data of another structure than case 0")
+        known = [shapes for shapes in found if shapes is not None]
+        problem.series = find_series([shapes.node for shapes in known])
+        if not problem.series:
+            raise Refused(f"case {sorted(structures.values())[1]} has data of another structure than case 0")
+        for shapes in known:
+            shapes.node, shapes.tree = grouped(torch, shapes.node, shapes.tree, problem.series)
     if any(len(shapes.tree.tensors) > MOST_TENSORS for shapes in found if shapes is not None):
         raise Refused(f"data has more than {MOST_TENSORS} tensors")
     follow_arguments(torch, found, cases)

@@ -86,10 +86,24 @@ class _Flat:
             self.numbers.append(value)
         elif "dict" in node:
             for key, part in node["dict"]:
-                self.add(part, value[key])
+                self.add(part, value if "each" in part else value[key])
+        elif "each" in node:
+            for before, after, _ in node["each"]:
+                self.tensors.append(_torch.stack(_series(value, before, after)))
         else:
-            for part, one in zip(node.get("tuple", node.get("list", [])), value):
+            parts = node.get("tuple", node.get("list", []))
+            for part, one in zip(parts, [value] if parts and "each" in parts[0] else value):
                 self.add(part, one)
+
+
+def _series(container, before, after):
+    """The tensors of a dict whose keys count them, or of a list."""
+    if not isinstance(container, dict):
+        return list(container)
+    found = []
+    while f"{before}{len(found)}{after}" in container:
+        found.append(container[f"{before}{len(found)}{after}"])
+    return found
 
 
 def _data(arguments, outputs):

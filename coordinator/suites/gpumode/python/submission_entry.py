@@ -15,9 +15,17 @@ def _ksearch_submission(program):
             numbers.append(value)
         elif "dict" in node:
             for key, part in node["dict"]:
-                flat(part, value[key], tensors, numbers)
+                flat(part, value if "each" in part else value[key], tensors, numbers)
+        elif "each" in node:
+            for before, after, _ in node["each"]:
+                found = []
+                if isinstance(value, dict):
+                    while f"{before}{len(found)}{after}" in value:
+                        found.append(value[f"{before}{len(found)}{after}"])
+                tensors.append(torch.stack(found or list(value)))
         else:
-            for part, one in zip(node.get("tuple", node.get("list", [])), value):
+            parts = node.get("tuple", node.get("list", []))
+            for part, one in zip(parts, [value] if parts and "each" in parts[0] else value):
                 flat(part, one, tensors, numbers)
 
     def nested(node, outputs):
