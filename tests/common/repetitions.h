@@ -6,7 +6,7 @@ namespace ksearch {
 // How often a test tries a property: `all` times, or, under sanitizers, only as often as finds
 // memory errors, because each time takes many times as long there.
 template <typename Count>
-constexpr Count Repetitions(Count all, [[maybe_unused]] Count sanitized) {
+constexpr Count Repetitions([[maybe_unused]] Count all, [[maybe_unused]] Count sanitized) {
 #ifdef KSEARCH_SANITIZED
   return sanitized;
 #else
