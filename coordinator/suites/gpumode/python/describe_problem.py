@@ -430,11 +430,11 @@ class Problem:
             a.numel() > 0 and not bool((bits(torch, a) == bits(torch, b)).any())
             for a, b in zip(tensors, again)
         ]
-        random = [
+        seen["random"] = [
             not bool(torch.equal(bits(torch, a), bits(torch, b)))
             for a, (_, b) in zip(again, other.tensors)
         ]
-        seen["repeats"] = not any(random)
+        seen["repeats"] = not any(seen["random"])
         given = [tensor.clone() for tensor in tensors]
         result = Tree(torch, None)
         with on_processors():
@@ -542,9 +542,12 @@ def describe(torch, module, cases):
     # Which of the tensors in `data` are the place of a result.
     place_of = {}  # tensor of data: output
     for output, same in enumerate(seen["same_as"]):
-        if same is not None and same not in place_of:
+        # A place has no values, so what generate_input draws is none.
+        if same is not None and same not in place_of and not seen["random"][same]:
             place_of[same] = output
     for i, changed in enumerate(seen["changed"]):
+        if changed and i in seen["same_as"] and seen["random"][i]:
+            raise Refused(f"ref_kernel updates '{tree.tensors[i][0]}' in place, whose values are an input")
         if changed and i not in place_of:
             raise Refused(f"ref_kernel writes into '{tree.tensors[i][0]}' and does not return it")
     for i, unset in enumerate(seen["unset"]):
