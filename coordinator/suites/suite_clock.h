@@ -20,7 +20,8 @@ enum class Evaluator {
 v1::SuiteClock ClockOf(Evaluator evaluator);
 
 // Returns a result's time by the suite's clock: the mean, or the geometric mean of the means of
-// several workloads. Absent if that clock timed nothing.
+// several workloads. Its note says so if it is far below the time by ksearch's own clock. Absent if
+// that clock timed nothing.
 std::optional<v1::SuiteScore> ClockScore(const v1::SuiteClock& clock, const v1::JobResult& result);
 
 }  // namespace ksearch

@@ -7,6 +7,7 @@ namespace ksearch {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(SuiteClockTest, EveryEvaluatorHasAClockOfItsOwn) {
   const v1::SuiteClock flashinfer = ClockOf(Evaluator::kFlashInferBench);
@@ -36,6 +37,24 @@ TEST(SuiteClockTest, ScoreIsTheGeometricMeanOfWhatWasTimed) {
   EXPECT_NEAR(score.value(), 40, 1e-9);
   EXPECT_EQ(score.unit(), "us");
   EXPECT_THAT(score.note(), HasSubstr("2 workloads"));
+}
+
+TEST(SuiteClockTest, TimeFarBelowThatOfTheOwnClockIsDoubted) {
+  const v1::SuiteClock clock = ClockOf(Evaluator::kKernelBench);
+  v1::JobResult result;
+  const auto add = [&](double suite_us, double own_us, double copy_us) {
+    v1::WorkloadResult* const workload = result.add_workloads();
+    workload->mutable_suite_time()->set_mean_us(suite_us);
+    workload->mutable_candidate()->set_median_us(own_us);
+    workload->set_copy_us(copy_us);
+  };
+  // Repeated inputs make calls faster, and copies, which are no part of it, may take most of one.
+  add(30, 100, 0);
+  add(3, 100, 95);
+  EXPECT_THAT(ClockScore(clock, result)->note(), Not(HasSubstr("rely")));
+  add(3, 28000, 195);
+  EXPECT_THAT(ClockScore(clock, result)->note(),
+              HasSubstr("; on 1 of 3 under a quarter of ksearch's own time: do not rely on it"));
 }
 
 }  // namespace
