@@ -15,8 +15,11 @@ namespace ksearch {
 // Late inputs in the memory of this host that verifier and runner share.
 class HostLateInputs final : public LateInputs {
  public:
-  // `memory` holds a call's inputs, one span per input of `workload`, in order. Null if nothing can
-  // be withheld.
+  // `memory` holds a call's inputs, one span per input of `workload`, in order. Where no part of an
+  // input can be withheld (DrawLateParts) but a program makes some of them, all of these are, if
+  // they are small: another variant, which no call has, is in their place. What a program makes
+  // need not be right anywhere else, so parts of two variants never stand there together. Null if
+  // nothing can be withheld.
   static std::unique_ptr<LateInputs> Withhold(const WorkloadCase& workload,
                                               const std::vector<std::byte*>& memory, Rng* rng);
 
@@ -27,6 +30,8 @@ class HostLateInputs final : public LateInputs {
     std::byte* place = nullptr;
     std::vector<std::byte> bytes;
   };
+  static std::vector<Part> WithholdMade(const WorkloadCase& workload,
+                                        const std::vector<std::byte*>& memory, Rng* rng);
   explicit HostLateInputs(std::vector<Part> parts) : parts_(std::move(parts)) {}
 
   const std::vector<Part> parts_;

@@ -82,6 +82,10 @@ std::unique_ptr<InputGenerator> MakeMadeGenerator(std::shared_ptr<MadeVariants> 
   return std::make_unique<MadeGenerator>(std::move(variants), index, bytes);
 }
 
+bool IsMadeAnew(const InputGenerator& generator) {
+  return dynamic_cast<const MadeGenerator*>(&generator) != nullptr && !generator.repeats();
+}
+
 std::unique_ptr<InputGenerator> MakeSeedGenerator(uint64_t key) {
   return std::make_unique<SeedGenerator>(key);
 }

@@ -9,8 +9,11 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "gpu_worker/verifier/host/host_outputs.h"
+#include "gpu_worker/verifier/tensors/made_inputs.h"
 #include "gpu_worker/verifier/tensors/poison.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
 
@@ -126,6 +129,61 @@ TEST_F(MemfdBufferSetsTest, InputsThatComeLateAreCompleteInTheEnd) {
   }
   EXPECT_GT(changed_a, 10);
   EXPECT_GT(changed_b, 10);
+}
+
+// Every element of a variant is the variant's number.
+class NumberedInputs final : public MadeInputs {
+ public:
+  absl::StatusOr<std::shared_ptr<MadeVariants>> Open(
+      std::shared_ptr<const WorkloadCase> maker) override {
+    return std::make_shared<Variants>(std::move(maker));
+  }
+
+ private:
+  class Variants final : public MadeVariants {
+   public:
+    explicit Variants(std::shared_ptr<const WorkloadCase> maker) : maker_(std::move(maker)) {}
+    std::shared_ptr<const MadeVariant> Get(int64_t variant) override {
+      std::vector<std::vector<std::byte>> made;
+      for (const TensorArgument& tensor : maker_->tensors()) {
+        if (!tensor.output) continue;
+        const std::vector<float> numbers(static_cast<size_t>(tensor.elements),
+                                         static_cast<float>(variant));
+        made.emplace_back(static_cast<size_t>(tensor.bytes));
+        std::memcpy(made.back().data(), numbers.data(), made.back().size());
+      }
+      return std::make_shared<const HostOutputs>(std::move(made));
+    }
+
+   private:
+    const std::shared_ptr<const WorkloadCase> maker_;
+  };
+};
+
+// Half of one variant and half of another could be what the program never makes.
+TEST(MemfdBufferSetsOfMadeInputsTest, AWholeVariantStandsInForInputsThatComeLate) {
+  v1::Task task = MatmulTask();
+  for (v1::InputRecipe& input : *task.mutable_workloads(0)->mutable_inputs()) input.mutable_made();
+  NumberedInputs numbered;
+  const auto workload =
+      *WorkloadCase::Create(task, task.workloads(0), "sha", Seed{5, 6}, &numbered);
+  const std::shared_ptr<BufferSets> buffers = *MemfdBufferSets::Create(workload, 2);
+  const std::vector<MapPacket> packets = buffers->Map(2);
+  buffers->Prepare({{1, 100}}, 3);
+  const Mapping a(packets[0], 3), b(packets[0], 4);
+  EXPECT_EQ(a.floats()[0], 100);
+  Rng rng(7);
+  const std::unique_ptr<LateInputs> late = buffers->Withhold({1, 100}, &rng);
+  ASSERT_NE(late, nullptr);
+  const float other = a.floats()[0];
+  EXPECT_GT(other, 1e9f);
+  EXPECT_TRUE(std::all_of(a.floats(), a.floats() + 32 * 40,
+                          [other](float value) { return value == other; }));
+  EXPECT_TRUE(std::all_of(b.floats(), b.floats() + 40 * 24,
+                          [other](float value) { return value == other; }));
+  late->Deliver();
+  EXPECT_EQ(buffers->ChangedInput({1, 100}), std::nullopt);
+  EXPECT_EQ(b.floats()[0], 100);
 }
 
 TEST_F(MemfdBufferSetsTest, ACallIsPendingUntilItsOutputsAreComplete) {
