@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/status_macros.h"
+#include "coordinator/suites/readable_text.h"
 #include "coordinator/tasks/near_names.h"
 
 namespace ksearch {
@@ -25,6 +26,7 @@ class CompositeSuite final : public TaskSuite {
         summaries.push_back(std::move(summary));
       }
     }
+    for (v1::TaskSummary& summary : summaries) MakeTextsReadable(&summary);
     std::stable_sort(
         summaries.begin(), summaries.end(),
         [](const v1::TaskSummary& a, const v1::TaskSummary& b) { return a.name() < b.name(); });
@@ -52,7 +54,10 @@ class CompositeSuite final : public TaskSuite {
   absl::StatusOr<std::vector<v1::SolutionSummary>> Solutions(
       const std::string& name) const override {
     const auto [suite, rest] = Find(name);
-    return suite == nullptr ? unnamed_->Solutions(name) : suite->suite->Solutions(rest);
+    ASSIGN_OR_RETURN(std::vector<v1::SolutionSummary> solutions,
+                     suite == nullptr ? unnamed_->Solutions(name) : suite->suite->Solutions(rest));
+    for (v1::SolutionSummary& solution : solutions) MakeTextsReadable(&solution);
+    return solutions;
   }
 
   absl::StatusOr<v1::Sources> LoadSolution(const std::string& name,

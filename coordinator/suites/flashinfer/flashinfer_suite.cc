@@ -28,6 +28,7 @@
 #include "coordinator/suites/flashinfer/flashinfer_solution.h"
 #include "coordinator/suites/flashinfer/flashinfer_traces.h"
 #include "coordinator/suites/held_out_choice.h"
+#include "coordinator/suites/lfs_pointer.h"
 #include "coordinator/suites/problem_language.h"
 #include "coordinator/suites/safetensors.h"
 #include "coordinator/suites/suite_clock.h"
@@ -132,6 +133,12 @@ v1::SolutionSummary SummaryOf(const FoundSolution& found) {
   for (std::string& package : PackagesFor(solution)) summary.add_packages(std::move(package));
   summary.set_is_baseline(solution.author == kBaselineAuthor);
   return summary;
+}
+
+absl::StatusOr<std::string> ReadText(const std::string& path, size_t max_bytes) {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(path, max_bytes));
+  RETURN_IF_ERROR(CheckIsNoLfsPointer(path, text));
+  return text;
 }
 
 class FlashInferSuite final : public TaskSuite {
@@ -276,7 +283,7 @@ class FlashInferSuite final : public TaskSuite {
     for (const std::string& path : FilesBelow((root_ / "definitions").string(), ".json")) {
       Entry entry;
       entry.path = path;
-      const auto text = ReadFile(path, kMaxDefinitionBytes);
+      const auto text = ReadText(path, kMaxDefinitionBytes);
       entry.definition = text.ok() ? ParseDefinitionJson(*text, path)
                                    : absl::StatusOr<v1::Definition>(text.status());
       const std::string name =
@@ -294,7 +301,7 @@ class FlashInferSuite final : public TaskSuite {
   }
 
   static void AddLines(const std::string& path, std::map<std::string, Entry>* entries) {
-    const auto text = ReadFile(path, kMaxWorkloadsBytes);
+    const auto text = ReadText(path, kMaxWorkloadsBytes);
     if (!text.ok()) {
       const auto found = entries->find(fs::path(path).stem().string());
       if (found != entries->end()) found->second.lines.push_back({path, 0, ""});
@@ -381,7 +388,7 @@ class FlashInferSuite final : public TaskSuite {
 
   absl::StatusOr<v1::Workload> ReadLine(const Line& line, const v1::Definition& definition,
                                         int64_t* bytes_left, BlobRanges* ranges) const {
-    if (line.number == 0) return ReadFile(line.file, kMaxWorkloadsBytes).status();
+    if (line.number == 0) return ReadText(line.file, kMaxWorkloadsBytes).status();
     ASSIGN_OR_RETURN(v1::Workload workload,
                      ParseWorkloadLine(line.text, line.file, line.number, definition));
     const std::string place = absl::StrCat("workload ", workload.uuid());

@@ -93,6 +93,14 @@ class FlashInferSuiteTest : public testing::Test {
   fs::path root_;
 };
 
+TEST_F(FlashInferSuiteTest, PointersOfGitLfsAreNamed) {
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\n";
+  Write("definitions/segments/pointer.json", pointer);
+  Write("workloads/segments/double.jsonl", pointer);
+  EXPECT_THAT(Listed("pointer").error(), AllOf(HasSubstr("pointer.json"), HasSubstr("git lfs")));
+  EXPECT_THAT(Listed("double").error(), AllOf(HasSubstr("double.jsonl"), HasSubstr("git lfs")));
+}
+
 TEST_F(FlashInferSuiteTest, DefinitionWithItsLinesIsATask) {
   Write("workloads/segments/double.jsonl", Line("double", "a", "good.safetensors") +
                                                Line("double", "b", "good.safetensors") +

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,28 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> Suites(std::vector<std::string> args)
 
 std::string ErrorOf(const std::string& suite) {
   return std::string(Suites({"--suite", suite}).status().message());
+}
+
+// One text that is not UTF-8 would make the list of all tasks unreadable for clients.
+TEST(SuiteTableTest, BytesThatAreNoTextHideNothing) {
+  namespace fs = std::filesystem;
+  std::string root = (fs::temp_directory_path() / "ksearch-suite-table-XXXXXX").string();
+  ASSERT_NE(mkdtemp(root.data()), nullptr);
+  fs::create_directories(root + "/definitions");
+  fs::create_directories(root + "/workloads");
+  std::ofstream(root + "/definitions/bytes.json") << "{\"name\": \"\xff\xc3\"}";
+  const auto suite = Suites({"--suite", "flashinfer@cpu:" + root});
+  ASSERT_TRUE(suite.ok()) << suite.status();
+  bool found = false;
+  for (const v1::TaskSummary& task : (*suite)->List()) {
+    v1::TaskSummary received;  // as a client reads it, which checks texts
+    EXPECT_TRUE(received.ParseFromString(task.SerializeAsString())) << task.name();
+    if (task.name() != "flashinfer/bytes") continue;
+    found = true;
+    EXPECT_THAT(task.error(), AllOf(HasSubstr("bytes.json"), HasSubstr("UTF-8")));
+  }
+  EXPECT_TRUE(found);
+  fs::remove_all(root);
 }
 
 TEST(SuiteTableTest, NoSuiteHidesAnother) {
