@@ -162,7 +162,7 @@ TEST(OpenEvolveTest, InVersion02InspirationsAreAnyOthers) {
   }
   std::map<std::string, int> counts;
   const v1::PopulationMember parent = state.openevolve().members(0);
-  for (int i = 0; i < 40000; ++i) {
+  for (int i = 0; i < Repetitions(40'000, 8'000); ++i) {
     const MemberList drawn = policy.DrawInspirations(&state, parent, 0, rng);
     ASSERT_THAT(drawn, SizeIs(3));
     for (const auto* member : drawn) ++counts[member->candidate_id()];
