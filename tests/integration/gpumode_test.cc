@@ -75,6 +75,8 @@ TEST_F(GpuModeTest, ProblemsThatAreNoTasksSayWhyAndDisturbNothing) {
               AllOf(HasSubstr("several GPUs"), HasSubstr("untidy/task.yml"), HasSubstr("URLError"),
                     HasSubstr("case 1 has data of another structure than case 0"),
                     HasSubstr("ref_kernel updates 'cache' in place, whose values are an input"),
+                    HasSubstr("ref_kernel returns no tensor, but a float"),
+                    HasSubstr("nested more than 64 deep, or holds itself"),
                     HasSubstr("Scales the columns of a matrix")));
 }
 
@@ -235,6 +237,15 @@ TEST_F(GpuModeTest, TensorsWhoseNumberDiffersAreOne) {
                      LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/experts.py"))});
   EXPECT_EQ(tested.exit.code, 0) << tested.out << tested.err;
   EXPECT_THAT(tested.out, HasSubstr("GPU MODE's verdict pass (2 of 2 trials"));
+}
+
+TEST_F(GpuModeTest, WhatIsNotThereIsHandedOn) {
+  ASSERT_EQ(Describe("without_bias").exit.code, 0);
+  const CommandOutput judged = cluster_->Cli(
+      {"eval", "--task", "gpumode/without_bias", "--check",
+       LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/without_bias.py"))});
+  EXPECT_EQ(judged.exit.code, 0) << judged.out << judged.err;
+  EXPECT_THAT(judged.out, HasSubstr("GPU MODE's verdict pass"));
 }
 
 // As upstream's prefix sums: a bound that is right for the largest case is too wide for the others.

@@ -21,6 +21,7 @@ import textwrap
 CASES = json.loads(bytes.fromhex("@CASES@").decode("utf-8"))
 UPSTREAMS_CASES = json.loads(bytes.fromhex("@UPSTREAMS_CASES@").decode("utf-8"))  # None: the same
 MOST_TENSORS = 60
+MOST_DEPTH = 64  # of nested containers
 # Cases whose values are looked at, beside those of which shapes alone cannot be had.
 LOOKED_AT = 3
 # What gives a tensor in another form.
@@ -101,7 +102,9 @@ class Tree:
         self.tensors = []  # (name, tensor)
         self.numbers = []  # (name, value)
 
-    def of(self, value, name=""):
+    def of(self, value, name="", depth=0):
+        if depth > MOST_DEPTH:
+            raise Refused(f"data or a result is nested more than {MOST_DEPTH} deep, or holds itself")
         if isinstance(value, self._torch.Tensor):
             if type(value) not in (self._torch.Tensor, self._torch.nn.Parameter):
                 raise Refused(f"'{name}' is a {type(value).__name__}, not a plain tensor")
@@ -117,7 +120,7 @@ class Tree:
         if type(value) in (tuple, list) or type(value).__module__ == "torch.return_types":
             names = self._names if not name and self._names and len(self._names) == len(value) else None
             parts = [
-                self.of(part, names[i] if names else f"{name}_{i}" if name else f"x{i}")
+                self.of(part, names[i] if names else f"{name}_{i}" if name else f"x{i}", depth + 1)
                 for i, part in enumerate(value)
             ]
             return {"list" if type(value) is list else "tuple": parts}
@@ -126,7 +129,7 @@ class Tree:
             for key, part in value.items():
                 if not isinstance(key, (str, int)) or isinstance(key, bool):
                     raise Refused(f"'{name}' has keys that are neither text nor whole numbers")
-                parts.append([key, self.of(part, f"{name}_{key}" if name else str(key))])
+                parts.append([key, self.of(part, f"{name}_{key}" if name else str(key), depth + 1)])
             return {"dict": parts}
         raise Refused(
             f"'{name or 'data'}' holds a {type(value).__name__}: "
@@ -440,6 +443,10 @@ class Problem:
         with on_processors():
             out = self.module.ref_kernel(rebuilt(node, given, [v for _, v in tree.numbers]))
             seen["result"] = result.of(out)
+        if not result.tensors:
+            raise Refused(f"ref_kernel returns no tensor, but a {type(out).__name__}")
+        if result.numbers:
+            raise Refused("ref_kernel returns numbers, not tensors alone")
         outs = [tensor for _, tensor in result.tensors]
         seen["outs"] = result
         seen["same_as"] = [
@@ -522,10 +529,6 @@ def describe(torch, module, cases):
     first = looked[min(looked, key=lambda i: elements(looked[i][0]))]
     tree, node, seen = first
     result = seen["outs"]
-    if not result.tensors:
-        raise Refused("ref_kernel returns no tensor")
-    if result.numbers:
-        raise Refused("ref_kernel returns numbers, not tensors alone")
     if len(tree.tensors) + len(result.tensors) > MOST_TENSORS or len(tree.numbers) > MOST_TENSORS:
         raise Refused(f"data and result have more than {MOST_TENSORS} tensors")
 

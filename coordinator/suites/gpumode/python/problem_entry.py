@@ -90,7 +90,7 @@ class _Flat:
         elif "each" in node:
             for before, after, _ in node["each"]:
                 self.tensors.append(_torch.stack(_series(value, before, after)))
-        else:
+        elif "constant" not in node:
             parts = node.get("tuple", node.get("list", []))
             for part, one in zip(parts, [value] if parts and "each" in parts[0] else value):
                 self.add(part, one)

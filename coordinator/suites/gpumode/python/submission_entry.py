@@ -23,7 +23,7 @@ def _ksearch_submission(program):
                     while f"{before}{len(found)}{after}" in value:
                         found.append(value[f"{before}{len(found)}{after}"])
                 tensors.append(torch.stack(found or list(value)))
-        else:
+        elif "constant" not in node:
             parts = node.get("tuple", node.get("list", []))
             for part, one in zip(parts, [value] if parts and "each" in parts[0] else value):
                 flat(part, one, tensors, numbers)
