@@ -81,6 +81,7 @@ struct Problem {
   int number = 0;
   std::string title;
   std::string path;
+  std::string also;  // another file of the same level and number; empty if there is none
   std::string name() const { return absl::StrCat("l", level, "/", number); }
 };
 
@@ -120,6 +121,11 @@ std::vector<Problem> FindProblems(const fs::path& root) {
   std::sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
     return std::tie(a.level, a.number, a.path) < std::tie(b.level, b.number, b.path);
   });
+  for (size_t i = 1; i < problems.size(); ++i) {
+    if (problems[i].name() != problems[i - 1].name()) continue;
+    problems[i].also = problems[i - 1].path;
+    if (problems[i - 1].also.empty()) problems[i - 1].also = problems[i].path;
+  }
   return problems;
 }
 
@@ -233,6 +239,11 @@ class KernelBenchSuite final : public TaskSuite {
   }
 
   static absl::StatusOr<std::string> ReadText(const Problem& problem) {
+    if (!problem.also.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(problem.path, ": ", fs::path(problem.also).filename().string(),
+                       " has the same number; rename one of the two"));
+    }
     ASSIGN_OR_RETURN(std::string text, ReadFile(problem.path, kMaxTaskSourceBytes / 2));
     RETURN_IF_ERROR(CheckIsNoLfsPointer(problem.path, text));
     if (ValidUtf8Bytes(text) < text.size() || absl::StrContains(text, '\0')) {
@@ -289,7 +300,8 @@ class KernelBenchSuite final : public TaskSuite {
     *task.mutable_suite_clock() = ClockOf(kEvaluator);
     if (!description.degenerate.empty()) {
       definition->add_tags(kDegenerateTag);
-      task.set_degenerate(absl::StrCat(description.degenerate, " pass as the answer at tolerance ",
+      task.set_degenerate(absl::StrCat(description.degenerate,
+                                       " would pass as the answer at tolerance ",
                                        settings_.precision->tolerance));
     }
     if (!description.untested.empty()) definition->add_tags(kUntestedTag);

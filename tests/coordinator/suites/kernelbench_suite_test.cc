@@ -91,6 +91,21 @@ TEST_F(KernelBenchSuiteTest, FilesOfLevelsAreProblems) {
   EXPECT_THAT(std::string(Suite()->Load("l1/24").status().message()), HasSubstr("l1/23"));
 }
 
+TEST_F(KernelBenchSuiteTest, TwoFilesOfOneNumberAreNoTask) {
+  Write("KernelBench/level1/23_Rows.py", kProblem);
+  const std::vector<v1::TaskSummary> listed = Suite()->List();
+  ASSERT_EQ(listed.size(), 4u);
+  EXPECT_EQ(listed[0].error().find("23_"), std::string::npos) << listed[0].error();
+  for (const size_t i : {1u, 2u}) {
+    EXPECT_EQ(listed[i].name(), "l1/23");
+    EXPECT_THAT(listed[i].error(),
+                testing::HasSubstr("has the same number; rename one of the two"));
+  }
+  EXPECT_THAT(listed[1].error(), testing::HasSubstr("23_Row_sums.py: 23_Rows.py has"));
+  EXPECT_EQ(Suite()->DescribingProgramOf("l1/23").status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_F(KernelBenchSuiteTest, DescribedProblemIsATask) {
   Describe(v1::OUTCOME_PASSED, kDescription);
   const auto task = Suite()->Load("l1/23");
@@ -184,7 +199,7 @@ TEST_F(KernelBenchSuiteTest, WhatPassesWithoutWorkIsListed) {
                kDescription, {{"\"buffers\": []", "\"degenerate\": \"zeros\", \"buffers\": []"}}));
   const auto task = Suite()->Load("l1/23");
   ASSERT_TRUE(task.ok()) << task.status();
-  EXPECT_EQ(task->degenerate(), "zeros pass as the answer at tolerance 0.0001");
+  EXPECT_EQ(task->degenerate(), "zeros would pass as the answer at tolerance 0.0001");
   EXPECT_THAT(task->definition().tags(), ElementsAre("degenerate"));
   EXPECT_EQ(Suite()->List()[1].degenerate(), task->degenerate());
   Describe(v1::OUTCOME_PASSED,
