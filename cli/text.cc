@@ -98,7 +98,8 @@ std::string CopiesText(const v1::JobResult& result) {
   }
   if (costs.empty()) return "";
   return absl::StrCat(
-      "of these latencies, copying what the program returns into the outputs takes: ",
+      "these latencies include copying what the program returns into the outputs, which takes by "
+      "itself: ",
       absl::StrJoin(costs, ", "), " (a program that takes the outputs as arguments saves it)\n");
 }
 
