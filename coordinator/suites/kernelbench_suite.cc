@@ -300,8 +300,7 @@ class KernelBenchSuite final : public TaskSuite {
     *task.mutable_suite_clock() = ClockOf(kEvaluator);
     if (!description.degenerate.empty()) {
       definition->add_tags(kDegenerateTag);
-      task.set_degenerate(absl::StrCat(description.degenerate,
-                                       " would pass as the answer at tolerance ",
+      task.set_degenerate(absl::StrCat(description.degenerate, " pass as the answer at tolerance ",
                                        settings_.precision->tolerance));
     }
     if (!description.untested.empty()) definition->add_tags(kUntestedTag);
