@@ -1,5 +1,7 @@
 #include "common/utf8.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace ksearch {
 
 size_t ValidUtf8Bytes(absl::string_view text) {
@@ -29,6 +31,17 @@ size_t ValidUtf8Bytes(absl::string_view text) {
     at += length;
   }
   return at;
+}
+
+std::string AsUtf8(absl::string_view bytes) {
+  std::string text;
+  while (true) {
+    const size_t valid = ValidUtf8Bytes(bytes);
+    absl::StrAppend(&text, bytes.substr(0, valid));
+    if (valid == bytes.size()) return text;
+    text += '?';
+    bytes.remove_prefix(valid + 1);
+  }
 }
 
 }  // namespace ksearch

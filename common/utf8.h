@@ -2,6 +2,7 @@
 #define KSEARCH_COMMON_UTF8_H_
 
 #include <cstddef>
+#include <string>
 
 #include "absl/strings/string_view.h"
 
@@ -9,6 +10,9 @@ namespace ksearch {
 
 // Length of the longest beginning of `text` that is UTF-8.
 size_t ValidUtf8Bytes(absl::string_view text);
+
+// `bytes` with '?' in place of every byte that is not UTF-8.
+std::string AsUtf8(absl::string_view bytes);
 
 }  // namespace ksearch
 

@@ -12,22 +12,6 @@
 #include "coordinator/llm/flow/rate_limit.h"
 
 namespace ksearch {
-namespace {
-
-// `bytes` with everything that is not UTF-8 replaced.
-std::string AsUtf8(absl::string_view bytes) {
-  std::string text;
-  while (true) {
-    const size_t valid = ValidUtf8Bytes(bytes);
-    absl::StrAppend(&text, bytes.substr(0, valid));
-    if (valid == bytes.size()) return text;
-    text += '?';
-    bytes.remove_prefix(valid + 1);
-  }
-}
-
-}  // namespace
-
 absl::Status OfProvider(const ProviderOptions& options, const absl::Status& status) {
   return Annotate(status, absl::StrCat("provider \"", options.provider, "\""));
 }
