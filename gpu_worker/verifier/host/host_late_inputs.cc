@@ -3,8 +3,6 @@
 #include <atomic>
 #include <cstring>
 
-#include "gpu_worker/verifier/tensors/made_inputs.h"
-
 namespace ksearch {
 namespace {
 
@@ -21,7 +19,7 @@ std::vector<HostLateInputs::Part> HostLateInputs::WithholdMade(
   std::vector<size_t> made;
   int64_t bytes = 0;
   for (int t = 0; t < workload.inputs(); ++t) {
-    if (!IsMadeAnew(workload.generator(t))) continue;
+    if (!workload.generator(t).made() || workload.generator(t).repeats()) continue;
     made.push_back(static_cast<size_t>(t));
     bytes += workload.tensors()[made.back()].bytes;
   }

@@ -1,5 +1,6 @@
 #include "gpu_worker/verifier/tensors/input_generator.h"
 
+#include <cstring>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -58,6 +59,12 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> Make(const v1::Definition& defin
 }
 
 }  // namespace
+
+bool InputGenerator::Matches(int64_t variant, const std::byte* memory) const {
+  std::vector<std::byte> expected(static_cast<size_t>(bytes()));
+  Write(variant, expected.data());
+  return std::memcmp(memory, expected.data(), expected.size()) == 0;
+}
 
 absl::StatusOr<std::unique_ptr<InputGenerator>> MakeInputGenerator(
     const v1::Definition& definition, const v1::Workload& workload, const v1::TensorSpec& tensor,

@@ -36,6 +36,8 @@ class InputGenerator {
   // The memory for drawing variants on the host. For random tensors, it is allocated and the pool
   // is drawn when a variant is first needed.
   virtual int64_t pool_bytes() const = 0;
+  // Returns true if a program makes the tensor (made_inputs.h).
+  virtual bool made() const { return false; }
   // Returns true if all variants are the same.
   virtual bool repeats() const { return false; }
   // Prepares what Write or Matches of this variant needs, which may use the device. For callers
@@ -49,8 +51,9 @@ class InputGenerator {
     uint64_t address = 0;
   };
   virtual OnDevice MadeOnDevice(int64_t /*variant*/) const { return {}; }
-  // Returns true if the `bytes()` bytes at `memory` still equal variant `variant`.
-  virtual bool Matches(int64_t variant, const std::byte* memory) const = 0;
+  // Returns true if the `bytes()` bytes at `memory` still equal variant `variant`. By default it
+  // writes the variant elsewhere.
+  virtual bool Matches(int64_t variant, const std::byte* memory) const;
 };
 
 // Files with the blobs of recorded inputs, by their names (v1::VerifierRequest.blobs).

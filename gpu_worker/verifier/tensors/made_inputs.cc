@@ -18,6 +18,7 @@ class MadeGenerator final : public InputGenerator {
 
   int64_t bytes() const override { return bytes_; }
   int64_t pool_bytes() const override { return 0; }
+  bool made() const override { return true; }
   bool repeats() const override { return variants_->repeats(); }
   // Keeps the variant until another one is requested.
   void Make(int64_t variant) const override {
@@ -65,11 +66,6 @@ class SeedGenerator final : public InputGenerator {
     const auto seed = static_cast<int64_t>(rng.Next() >> 32);
     std::memcpy(out, &seed, sizeof seed);
   }
-  bool Matches(int64_t variant, const std::byte* memory) const override {
-    std::byte expected[sizeof(int64_t)];
-    Write(variant, expected);
-    return std::memcmp(memory, expected, sizeof expected) == 0;
-  }
 
  private:
   const uint64_t key_;
@@ -80,10 +76,6 @@ class SeedGenerator final : public InputGenerator {
 std::unique_ptr<InputGenerator> MakeMadeGenerator(std::shared_ptr<MadeVariants> variants,
                                                   size_t index, int64_t bytes) {
   return std::make_unique<MadeGenerator>(std::move(variants), index, bytes);
-}
-
-bool IsMadeAnew(const InputGenerator& generator) {
-  return dynamic_cast<const MadeGenerator*>(&generator) != nullptr && !generator.repeats();
 }
 
 std::unique_ptr<InputGenerator> MakeSeedGenerator(uint64_t key) {

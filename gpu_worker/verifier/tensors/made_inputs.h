@@ -47,9 +47,6 @@ class MadeInputs {
 std::unique_ptr<InputGenerator> MakeMadeGenerator(std::shared_ptr<MadeVariants> variants,
                                                   size_t index, int64_t bytes);
 
-// Whether a program makes this tensor, and makes others for other variants.
-bool IsMadeAnew(const InputGenerator& generator);
-
 // A generator for one int64: a different number from 0 to 2^32 - 1 for every variant, a range that
 // all random number generators accept. Without the key, none of them can be derived from another.
 std::unique_ptr<InputGenerator> MakeSeedGenerator(uint64_t key);

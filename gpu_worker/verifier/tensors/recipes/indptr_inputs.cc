@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,11 +53,6 @@ class IndptrGenerator final : public InputGenerator {
       EncodeElement(dtype_, static_cast<double>(bounds[static_cast<size_t>(i)]),
                     out + i * element_bytes_);
     }
-  }
-  bool Matches(int64_t variant, const std::byte* memory) const override {
-    std::vector<std::byte> expected(static_cast<size_t>(bytes()));
-    Write(variant, expected.data());
-    return std::memcmp(memory, expected.data(), expected.size()) == 0;
   }
 
  private:

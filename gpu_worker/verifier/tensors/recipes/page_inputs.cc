@@ -35,11 +35,6 @@ class PageIndexGenerator final : public InputGenerator {
     if (dtype_ == v1::DTYPE_INT64) return WriteAs<int64_t>(variant, out);
     WriteAs<int32_t>(variant, out);
   }
-  bool Matches(int64_t variant, const std::byte* memory) const override {
-    std::vector<std::byte> expected(static_cast<size_t>(bytes()));
-    Write(variant, expected.data());
-    return std::memcmp(memory, expected.data(), expected.size()) == 0;
-  }
 
  private:
   template <typename Index>

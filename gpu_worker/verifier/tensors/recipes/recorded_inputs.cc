@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "common/mapped_file.h"
 
 namespace ksearch {
@@ -14,7 +15,9 @@ namespace {
 // The same values in every variant.
 class RecordedGenerator final : public InputGenerator {
  public:
-  explicit RecordedGenerator(std::string values) : values_(std::move(values)) {}
+  // `owner` keeps `values`, which are not copied.
+  RecordedGenerator(std::shared_ptr<const void> owner, absl::string_view values)
+      : owner_(std::move(owner)), values_(values) {}
 
   int64_t bytes() const override { return static_cast<int64_t>(values_.size()); }
   int64_t pool_bytes() const override { return 0; }
@@ -27,26 +30,8 @@ class RecordedGenerator final : public InputGenerator {
   }
 
  private:
-  const std::string values_;
-};
-
-// The same of a blob's file, without a copy.
-class MappedGenerator final : public InputGenerator {
- public:
-  explicit MappedGenerator(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {}
-
-  int64_t bytes() const override { return static_cast<int64_t>(file_->bytes().size()); }
-  int64_t pool_bytes() const override { return 0; }
-  bool repeats() const override { return true; }
-  void Write(int64_t /*variant*/, std::byte* out) const override {
-    std::memcpy(out, file_->bytes().data(), file_->bytes().size());
-  }
-  bool Matches(int64_t /*variant*/, const std::byte* memory) const override {
-    return std::memcmp(memory, file_->bytes().data(), file_->bytes().size()) == 0;
-  }
-
- private:
-  const std::shared_ptr<const MappedFile> file_;
+  const std::shared_ptr<const void> owner_;
+  const absl::string_view values_;
 };
 
 }  // namespace
@@ -61,7 +46,10 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> MakeRecordedInputs(const v1::Rec
     return absl::InvalidArgumentError(
         absl::StrCat(recorded, " bytes are recorded, the tensor has ", bytes));
   }
-  if (!is_blob) return std::make_unique<RecordedGenerator>(recipe.values());
+  if (!is_blob) {
+    const auto values = std::make_shared<const std::string>(recipe.values());
+    return std::make_unique<RecordedGenerator>(values, *values);
+  }
   const auto path = blobs.find(recipe.sha256());
   if (path == blobs.end()) {
     return absl::FailedPreconditionError(
@@ -76,7 +64,7 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> MakeRecordedInputs(const v1::Rec
     return absl::FailedPreconditionError(
         absl::StrCat("the blob ", recipe.sha256(), ": ", file.status().message()));
   }
-  return std::make_unique<MappedGenerator>(*std::move(file));
+  return std::make_unique<RecordedGenerator>(*file, (*file)->bytes());
 }
 
 }  // namespace ksearch
