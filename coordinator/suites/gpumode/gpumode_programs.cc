@@ -79,8 +79,7 @@ v1::Sources GpuModeDescribingProgram(const GpuModeProblem& problem) {
   const std::string script = absl::StrReplaceAll(
       DescribeProblemScript(), {{"@CASES@", HexOf(ArgumentsOf(problem.cases))},
                                 {"@UPSTREAMS_CASES@", HexOf(UpstreamsArguments(problem))}});
-  return WithFiles(absl::StrCat(script, FindSeriesScript(), PlacementScript(), "\n\nmain()\n"),
-                   problem,
+  return WithFiles(absl::StrCat(script, PlacementScript(), "\n\nmain()\n"), problem,
                    /*with_reference=*/true);
 }
 

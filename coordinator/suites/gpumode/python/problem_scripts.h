@@ -6,10 +6,9 @@
 namespace ksearch {
 
 // The texts of the .py files beside this header; some have @NAMES@ to be filled in.
-absl::string_view DescribeProblemScript();
-absl::string_view FindSeriesScript();  // appended to DescribeProblemScript
+absl::string_view DescribeProblemScript();  // with follow_shapes.py and find_series.py
 absl::string_view ProblemEntryScript();
-absl::string_view PlacementScript();        // appended to these
+absl::string_view PlacementScript();        // appended to either of them
 absl::string_view SubmissionEntryScript();  // appended to a program (callable_program.h)
 
 }  // namespace ksearch
