@@ -38,19 +38,19 @@ struct Rule {
 // Every kind of mark, and the reason.
 //
 // * Opens files, looks at the machine: inputs and outputs come as arguments.
-// * Starts processes, threads: a call's work is on its stream when it returns.
+// * Starts processes, threads: a call's work is on its stream when the call returns.
 // * Talks to others: there is nobody to talk to.
-// * Looks up functions of other libraries: the driver's clock and the harness can be reached so.
-//   cudaGetDriverEntryPoint, which tensor maps need, is no mark.
-// * Changes the memory of its process: functions of others are overwritten so.
-// * Traces, handles signals, system calls: the same from another side.
-// * Makes a context of its own: a runner waits for the work of its own context only. A literal
-// names
-//   what cudaGetDriverEntryPoint is asked for.
-// * Reserves L2 cache: makes a cold call warm. Cache hints of single accesses do not.
-// * Asks whether it is being recorded: to do something else when timed. Recording works without.
-// * Stands in for functions of others: others may be bound to a function of the same name.
-// * Runs while it is loaded: before inputs are there.
+// * Looks up functions of other libraries: this is a way to the driver's clock and to the harness.
+//   Calls of cudaGetDriverEntryPoint get no mark, because programs need it for tensor maps.
+// * Changes the memory of its process: this is a way to overwrite functions of others.
+// * Traces, handles signals, system calls: these are other ways to do the same.
+// * Makes a context of its own: a runner waits only for the work of its own context. A string
+//   literal names the function that cudaGetDriverEntryPoint is asked for.
+// * Reserves L2 cache: this makes a cold call warm. Cache hints of single accesses do not.
+// * Asks whether it is being recorded: a program needs to know that only to do something else when
+//   it is timed.
+// * Stands in for functions of others: other code may be bound to a function of the same name.
+// * Runs while it is loaded: inputs do not exist yet.
 // * Works on a stream that it never joins: what is done there is not in order with the call.
 // * Never waits for its copies: unawaited_copies.h.
 const std::vector<Rule>& Rules() {
