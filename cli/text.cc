@@ -98,9 +98,9 @@ std::string CopiesText(const v1::JobResult& result) {
   }
   if (costs.empty()) return "";
   return absl::StrCat(
-      "these latencies include copying what the program returns into the outputs, which takes by "
-      "itself: ",
-      absl::StrJoin(costs, ", "), " (a program that takes the outputs as arguments saves it)\n");
+      "by itself, copying what the program returns into the outputs takes: ",
+      absl::StrJoin(costs, ", "),
+      " (part of these latencies; a program that takes the outputs as arguments saves it)\n");
 }
 
 // Inputs that are the same in every call, whose results a program could remember.
