@@ -63,7 +63,7 @@ std::string Entry(const GpuModeProblem& problem, const GpuModeDescription& descr
   return absl::StrCat(
       absl::StrReplaceAll(ProblemEntryScript(),
                           {{"@SPEC@", HexOf(spec)}, {"@REFERENCE@", reference ? "True" : "False"}}),
-      PlacementScript());
+      PlacementScript(), NestedValuesScript());
 }
 
 // Returns true if a line at the top level defines this function.
@@ -79,7 +79,8 @@ v1::Sources GpuModeDescribingProgram(const GpuModeProblem& problem) {
   const std::string script = absl::StrReplaceAll(
       DescribeProblemScript(), {{"@CASES@", HexOf(ArgumentsOf(problem.cases))},
                                 {"@UPSTREAMS_CASES@", HexOf(UpstreamsArguments(problem))}});
-  return WithFiles(absl::StrCat(script, PlacementScript(), "\n\nmain()\n"), problem,
+  return WithFiles(absl::StrCat(script, PlacementScript(), NestedValuesScript(), "\n\nmain()\n"),
+                   problem,
                    /*with_reference=*/true);
 }
 

@@ -4,10 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "common/status_macros.h"
 #include "coordinator/suites/callable_program.h"
 #include "coordinator/suites/gpumode/gpumode_description.h"
@@ -100,6 +102,15 @@ absl::StatusOr<LocatedJson> SpecOf(const GpuModeDescription& description,
   return spec;
 }
 
+// A part of the body of a function at the top level.
+std::string Indented(absl::string_view text) {
+  std::string indented;
+  for (const absl::string_view line : absl::StrSplit(absl::StripAsciiWhitespace(text), '\n')) {
+    absl::StrAppend(&indented, line.empty() ? "" : "    ", line, "\n");
+  }
+  return indented;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> GpuModeSubmission(absl::string_view leaderboard,
@@ -126,7 +137,8 @@ absl::StatusOr<std::string> GpuModeSubmission(absl::string_view leaderboard,
       leaderboard,
       absl::StrCat(callable,
                    absl::StrReplaceAll(SubmissionEntryScript(),
-                                       {{"@SPEC@", absl::BytesToHexString(WriteJson(spec, -1))}})));
+                                       {{"@SPEC@", absl::BytesToHexString(WriteJson(spec, -1))},
+                                        {"@NESTED_VALUES@\n", Indented(NestedValuesScript())}})));
 }
 
 }  // namespace ksearch

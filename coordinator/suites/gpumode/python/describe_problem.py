@@ -5,7 +5,7 @@ Runs in a worker's sandbox, once, without a device: what asks for "cuda" gets pr
 "ksearch-description: " and a JSON object: {"error"} or {"inputs", "outputs", "data", "result", "atol",
 "rtol", "cases"}, and with them "upstream", the same for the cases as upstream's evaluator reads them, where
 that makes a difference. What a task cannot say is an error, never a guess. Below it stand
-follow_shapes.py, find_series.py and placement.py.
+follow_shapes.py, find_series.py, placement.py and nested_values.py.
 """
 
 import ast
@@ -94,7 +94,7 @@ def common_order(what, tensors):
 class Tree:
     """Nested values as JSON: {"tuple": [...]}, {"list": [...]}, {"dict": [[key, node]...]},
     {"tensor": i}, {"number": i} or {"constant": value}; where cases differ in how many tensors a container
-    has, also {"each": ...} (placement.py)."""
+    has, also {"each": ...} (nested_values.py)."""
 
     def __init__(self, torch, names):
         self._torch = torch

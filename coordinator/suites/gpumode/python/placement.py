@@ -106,32 +106,3 @@ def arguments_of(case):
     return {
         name: tuple(value["tuple"]) if isinstance(value, dict) else value for name, value in case.items()
     }
-
-
-def rebuilt(node, tensors, numbers):
-    """Nested values from what a description says of them (Tree.of)."""
-    if "tensor" in node:
-        tensor = tensors[node["tensor"]]
-        return tensor[node["at"]] if "at" in node else tensor
-    if "number" in node:
-        return numbers[node["number"]]
-    if "constant" in node:
-        return node["constant"]
-    if "dict" in node:
-        parts = members((part for _, part in node["dict"]), [key for key, _ in node["dict"]], tensors)
-        return {key: rebuilt(part, tensors, numbers) for key, part in parts}
-    kind = tuple if "tuple" in node else list
-    parts = node[kind.__name__]
-    return kind(rebuilt(part, tensors, numbers) for _, part in members(parts, [None] * len(parts), tensors))
-
-
-def members(parts, keys, tensors):
-    """(key, node) of what a container holds. {"each": [[before, after, i], ...]} is as many members as
-    tensor i has in its outermost dimension, which take turns and have their number in their keys."""
-    for key, part in zip(keys, parts):
-        if "each" not in part:
-            yield key, part
-            continue
-        for k in range(len(tensors[part["each"][0][2]])):
-            for before, after, i in part["each"]:
-                yield f"{before}{k}{after}", {"tensor": i, "at": k}

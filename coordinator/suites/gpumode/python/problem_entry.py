@@ -1,6 +1,6 @@
 """A task's entry around Python in GPU MODE's form, made by ksearch: `run` takes the tensors and numbers
 of `data` one by one, then the results' places; or it returns the results of a candidate, where they are the
-task's outputs as they are. Below it stands placement.py.
+task's outputs as they are. Below it stand placement.py and nested_values.py.
 
 As a reference it calls ref_kernel of reference.py on copies, and make_inputs calls generate_input. As a
 candidate it calls custom_kernel of submission.py, which lies beside it unchanged.
@@ -40,23 +40,6 @@ def _as_own(tensor, entry):
     return tensor.permute([order.index(i) for i in range(len(order))])
 
 
-def _leaves(node, value, what):
-    """The tensors of a result in their order."""
-    if "tensor" in node:
-        return [value]
-    kind = "tuple" if "tuple" in node else "list" if "list" in node else "dict"
-    if "constant" in node:
-        return []
-    parts = node[kind]
-    if kind == "dict":
-        if not isinstance(value, dict) or any(key not in value for key, _ in parts):
-            raise TypeError(f"{what} must be a dict with {[key for key, _ in parts]}")
-        return [leaf for key, part in parts for leaf in _leaves(part, value[key], what)]
-    if not isinstance(value, (tuple, list)) or len(value) != len(parts):
-        raise TypeError(f"{what} must be a {kind} of {len(parts)} values")
-    return [leaf for part, one in zip(parts, value) for leaf in _leaves(part, one, what)]
-
-
 def make_inputs(seed, case_number):
     case = arguments_of(_SPEC["cases"][case_number])
     seed %= _SEEDS
@@ -65,45 +48,12 @@ def make_inputs(seed, case_number):
     with _on("cuda" if _torch.cuda.is_available() else "cpu"):
         import reference
 
-        tree = _Flat()
-        tree.add(_SPEC["data"], reference.generate_input(**case))
+        tree = Flat(_SPEC["data"], reference.generate_input(**case))
     made = {entry["name"]: value for entry, value in zip(_SPEC["numbers"], tree.numbers)}
     for entry, tensor in zip(_SPEC["inputs"], tree.tensors):
         if entry["output"] < 0:
             made[entry["name"]] = _as_stored(tensor, entry)
     return made
-
-
-class _Flat:
-    def __init__(self):
-        self.tensors = []
-        self.numbers = []
-
-    def add(self, node, value):
-        if "tensor" in node:
-            self.tensors.append(value)
-        elif "number" in node:
-            self.numbers.append(value)
-        elif "dict" in node:
-            for key, part in node["dict"]:
-                self.add(part, value if "each" in part else value[key])
-        elif "each" in node:
-            for before, after, _ in node["each"]:
-                self.tensors.append(_torch.stack(_series(value, before, after)))
-        elif "constant" not in node:
-            parts = node.get("tuple", node.get("list", []))
-            for part, one in zip(parts, [value] if parts and "each" in parts[0] else value):
-                self.add(part, one)
-
-
-def _series(container, before, after):
-    """The tensors of a dict whose keys count them, or of a list."""
-    if not isinstance(container, dict):
-        return list(container)
-    found = []
-    while f"{before}{len(found)}{after}" in container:
-        found.append(container[f"{before}{len(found)}{after}"])
-    return found
 
 
 def _data(arguments, outputs):
@@ -124,8 +74,8 @@ def _data(arguments, outputs):
 
 def _store(result, outputs):
     what = "what ref_kernel returns" if _REFERENCE else "what custom_kernel returns"
-    leaves = _leaves(_SPEC["result"], result, what)
-    for entry, leaf, output in zip(_SPEC["outputs"], leaves, outputs):
+    parts = leaves(_SPEC["result"], result, what)
+    for entry, leaf, output in zip(_SPEC["outputs"], parts, outputs):
         if type(leaf) not in (_torch.Tensor, _torch.nn.Parameter):
             raise TypeError(f"{what} holds a {type(leaf).__name__} as '{entry['name']}', not a tensor")
         own = getattr(_torch, entry["own_dtype"])
@@ -182,11 +132,11 @@ def _returned(*inputs):
 
 
 def _results(result):
-    leaves = _leaves(_SPEC["result"], result, "what custom_kernel returns")
-    for entry, leaf in zip(_SPEC["outputs"], leaves):
+    parts = leaves(_SPEC["result"], result, "what custom_kernel returns")
+    for entry, leaf in zip(_SPEC["outputs"], parts):
         if type(leaf) not in (_torch.Tensor, _torch.nn.Parameter):
             raise TypeError(f"what custom_kernel returns holds a {type(leaf).__name__} as '{entry['name']}'")
-    return tuple(leaf.detach() for leaf in leaves)
+    return tuple(leaf.detach() for leaf in parts)
 
 
 def _entry():
@@ -218,18 +168,18 @@ def judge_outputs(*arguments):
     """Whether check_implementation takes these results."""
     count = len(_SPEC["outputs"])
     inputs, outputs, verdict = arguments[: -count - 1], arguments[-count - 1 : -1], arguments[-1]
-    leaves = []
+    parts = []
     for entry, output in zip(_SPEC["outputs"], outputs):
         own = _as_own(output.clone(), entry)
-        leaves.append(own.to(getattr(_torch, entry["returned_dtype"])))
+        parts.append(own.to(getattr(_torch, entry["returned_dtype"])))
     with _on(verdict.device.type):
         import reference
 
         data = _data(inputs, [_torch.zeros_like(output) for output in outputs])
-        said = reference.check_implementation(data, rebuilt(_SPEC["result"], leaves, []))
+        said = reference.check_implementation(data, rebuilt(_SPEC["result"], parts, []))
         if verdict.device.type == "cuda":
             # Candidates need the room.
-            del data, leaves
+            del data, parts
             _torch.cuda.empty_cache()
     good, words = said if isinstance(said, tuple) else (not said, said)
     words = str(words).encode("ascii", "replace").replace(b"\0", b"?")[: len(verdict) - 2]

@@ -9,6 +9,7 @@ namespace ksearch {
 absl::string_view DescribeProblemScript();  // with follow_shapes.py and find_series.py
 absl::string_view ProblemEntryScript();
 absl::string_view PlacementScript();        // appended to either of them
+absl::string_view NestedValuesScript();     // appended to these two, and within the next
 absl::string_view SubmissionEntryScript();  // appended to a program (callable_program.h)
 
 }  // namespace ksearch
