@@ -5,7 +5,7 @@ Runs in a worker's sandbox, once, without a device: what asks for "cuda" gets pr
 "ksearch-description: " and a JSON object: {"error"} or {"inputs", "outputs", "data", "result", "atol",
 "rtol", "cases"}, and with them "upstream", the same for the cases as upstream's evaluator reads them, where
 that makes a difference. What a task cannot say is an error, never a guess. Below it stand
-follow_shapes.py, find_series.py, placement.py and nested_values.py.
+nested_tree.py, watch_checks.py, follow_shapes.py, find_series.py, placement.py and nested_values.py.
 """
 
 import ast
@@ -21,11 +21,8 @@ import textwrap
 CASES = json.loads(bytes.fromhex("@CASES@").decode("utf-8"))
 UPSTREAMS_CASES = json.loads(bytes.fromhex("@UPSTREAMS_CASES@").decode("utf-8"))  # None: the same
 MOST_TENSORS = 60
-MOST_DEPTH = 64  # of nested containers
 # Cases whose values are looked at, beside those of which shapes alone cannot be had.
 LOOKED_AT = 3
-# What gives a tensor in another form.
-FORMS = ("contiguous", "clone", "detach", "to", "cuda", "float", "half", "bfloat16", "T", "mT")
 # Elements of a case that is drawn twice to see whether it differs.
 MOST_COMPARED = 1 << 24
 SEEDS = (4242, 31337)
@@ -91,52 +88,6 @@ def common_order(what, tensors):
     raise Refused(f"{what} has another layout from case to case")
 
 
-class Tree:
-    """Nested values as JSON: {"tuple": [...]}, {"list": [...]}, {"dict": [[key, node]...]},
-    {"tensor": i}, {"number": i} or {"constant": value}; where cases differ in how many tensors a container
-    has, also {"each": ...} (nested_values.py)."""
-
-    def __init__(self, torch, names):
-        self._torch = torch
-        self._names = names  # of the parts of the outermost tuple; may be None
-        self.tensors = []  # (name, tensor)
-        self.numbers = []  # (name, value)
-
-    def of(self, value, name="", depth=0):
-        if depth > MOST_DEPTH:
-            raise Refused(f"data or a result is nested more than {MOST_DEPTH} deep, or holds itself")
-        if isinstance(value, self._torch.Tensor):
-            if type(value) not in (self._torch.Tensor, self._torch.nn.Parameter):
-                raise Refused(f"'{name}' is a {type(value).__name__}, not a plain tensor")
-            self.tensors.append((name or "x", value))
-            return {"tensor": len(self.tensors) - 1}
-        if isinstance(value, (bool, int, float)):
-            if isinstance(value, float) and not math.isfinite(value):
-                raise Refused(f"'{name}' is not a finite number")
-            self.numbers.append((name or "number", value))
-            return {"number": len(self.numbers) - 1}
-        if value is None or isinstance(value, str):
-            return {"constant": value}
-        if type(value) in (tuple, list) or type(value).__module__ == "torch.return_types":
-            names = self._names if not name and self._names and len(self._names) == len(value) else None
-            parts = [
-                self.of(part, names[i] if names else f"{name}_{i}" if name else f"x{i}", depth + 1)
-                for i, part in enumerate(value)
-            ]
-            return {"list" if type(value) is list else "tuple": parts}
-        if type(value) is dict:
-            parts = []
-            for key, part in value.items():
-                if not isinstance(key, (str, int)) or isinstance(key, bool):
-                    raise Refused(f"'{name}' has keys that are neither text nor whole numbers")
-                parts.append([key, self.of(part, f"{name}_{key}" if name else str(key), depth + 1)])
-            return {"dict": parts}
-        raise Refused(
-            f"'{name or 'data'}' holds a {type(value).__name__}: "
-            "only tensors, numbers and texts in tuples, lists and dicts can be handed on"
-        )
-
-
 class Draws:
     """Counts what asks torch for random numbers."""
 
@@ -165,29 +116,6 @@ class Draws:
         return counted
 
 
-def name_in(part):
-    """Of `a`, and of the like of `a.contiguous()` and `a.T`."""
-    while not isinstance(part, ast.Name):
-        form = part.func if isinstance(part, ast.Call) else part
-        if not isinstance(form, ast.Attribute) or form.attr not in FORMS:
-            return None
-        part = form.value
-    return part.id
-
-
-def returned_names(function):
-    """The names in `return a, b, c` at the end of a function, or None."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
-        return None
-    found = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
-    if len(found) != 1 or not isinstance(found[0], (ast.Tuple, ast.List)):
-        return None
-    names = [name_in(part) for part in found[0].elts]
-    return names if None not in names and len(set(names)) == len(names) else None
-
-
 def identifier(name, taken):
     name = re.sub(r"[^A-Za-z0-9_]", "_", name)
     if not name or not name[0].isalpha() or keyword.iskeyword(name):
@@ -197,70 +125,6 @@ def identifier(name, taken):
         name += "_"
     taken.add(name)
     return name
-
-
-class Checks:
-    """What check_implementation compares, as far as it uses the means that are known here."""
-
-    current = None
-
-    def __init__(self, torch):
-        self._torch = torch
-        self.seen = []  # (tensor, rtol, atol)
-        self.same_non_finite = False
-        self._watch(torch, "allclose", 1e-5, 1e-8)
-        self._watch(torch.testing, "assert_close", None, None)
-        self._watch(torch, "equal", 0.0, 0.0)
-        utils = sys.modules.get("utils")
-        if utils is None:
-            try:
-                import utils
-            except ImportError:
-                return
-        self._watch(utils, "verbose_allclose", 1e-5, 1e-8)
-        self._watch(utils, "verbose_allequal", 0.0, 0.0)
-
-    def _watch(self, owner, name, rtol, atol):
-        function = getattr(owner, name, None)
-        if function is None:
-            return
-        try:
-            signature = inspect.signature(function)
-        except ValueError:
-            signature = None
-
-        def watched(*values, **named):
-            given = dict(named)
-            if signature is not None:
-                bound = signature.bind(*values, **named)
-                bound.apply_defaults()
-                given = bound.arguments
-            elif len(values) > 2:
-                given.update(zip(("rtol", "atol"), values[2:]))
-            relative, absolute = given.get("rtol", rtol), given.get("atol", atol)
-            for value in values[:2]:
-                if relative is not None and absolute is not None:
-                    self.seen.append((value, float(relative), float(absolute)))
-                    self.same_non_finite |= name.startswith("verbose_")
-            return function(*values, **named)
-
-        setattr(owner, name, watched)
-
-    def of(self, outputs):
-        """(rtol, atol) by output; None: it is not compared element by element."""
-        found = []
-        for output in outputs:
-            one = None
-            for value, rtol, atol in self.seen:
-                same = (
-                    isinstance(value, self._torch.Tensor)
-                    and value.data_ptr() == output.data_ptr()
-                    and value.shape == output.shape
-                )
-                if same and (one is None or atol > one[1]):
-                    one = (rtol, atol)
-            found.append(one)
-        return found
 
 
 class Problem:

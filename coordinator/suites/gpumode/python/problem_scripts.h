@@ -6,7 +6,7 @@
 namespace ksearch {
 
 // The texts of the .py files beside this header; some have @NAMES@ to be filled in.
-absl::string_view DescribeProblemScript();  // with follow_shapes.py and find_series.py
+absl::string_view DescribeProblemScript();  // with those that its comment names
 absl::string_view ProblemEntryScript();
 absl::string_view PlacementScript();        // appended to either of them
 absl::string_view NestedValuesScript();     // appended to these two, and within the next
