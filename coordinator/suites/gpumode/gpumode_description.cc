@@ -25,7 +25,7 @@ constexpr size_t kMaxTensors = 60;
 constexpr size_t kMaxRank = 8;
 constexpr int64_t kMaxExtent = int64_t{1} << 40;
 // Limits the parts that are passed on unchanged.
-constexpr size_t kMaxSpecBytes = 64 << 10;
+constexpr int64_t kMaxSpecBytes = 64 << 10;
 constexpr char kCaseAxis[] = "case_number";
 
 class Parser {
@@ -85,7 +85,9 @@ class Parser {
       ASSIGN_OR_RETURN(const LocatedJson* value, fields.Required(tree, Kind::kObject));
       found.spec.Set(tree, *value);
     }
-    if (WriteJson(found.spec, -1).size() > kMaxSpecBytes) {
+    ASSIGN_OR_RETURN(const std::string classes, fields.OptionalText("classes", kMaxSpecBytes));
+    found.spec.Set("classes", LocatedJson::String(classes));
+    if (static_cast<int64_t>(WriteJson(found.spec, -1).size()) > kMaxSpecBytes) {
       return fields.Error("data", "is larger than 64 KiB");
     }
     return found;

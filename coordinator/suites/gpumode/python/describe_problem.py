@@ -5,10 +5,11 @@ Runs in a worker's sandbox, once, without a device: what asks for "cuda" gets pr
 "ksearch-description: " and a JSON object: {"error"} or {"inputs", "outputs", "data", "result", "atol",
 "rtol", "cases"}, and with them "upstream", the same for the cases as upstream's evaluator reads them, where
 that makes a difference. What a task cannot say is an error, never a guess. Below it stand
-nested_tree.py, watch_checks.py, follow_shapes.py, find_series.py, placement.py and nested_values.py.
+nested_tree.py, find_classes.py, watch_checks.py, follow_shapes.py, find_series.py, placement.py and nested_values.py.
 """
 
 import ast
+import enum
 import inspect
 import json
 import keyword
@@ -23,6 +24,8 @@ UPSTREAMS_CASES = json.loads(bytes.fromhex("@UPSTREAMS_CASES@").decode("utf-8"))
 MOST_TENSORS = 60
 # Cases whose values are looked at, beside those of which shapes alone cannot be had.
 LOOKED_AT = 3
+# Larger cases, in elements of data, are looked at only if there is no smaller one.
+MOST_LOOKED_AT = 1 << 28
 # Elements of a case that is drawn twice to see whether it differs.
 MOST_COMPARED = 1 << 24
 SEEDS = (4242, 31337)
@@ -209,6 +212,7 @@ class Problem:
             for a, (_, b) in zip(again, other.tensors)
         ]
         seen["repeats"] = not any(seen["random"])
+        del other_fill, other, again  # they may be large
         given = [tensor.clone() for tensor in tensors]
         result = Tree(torch, None)
         with on_processors():
@@ -224,10 +228,15 @@ class Problem:
             next((i for i, t in enumerate(given) if same_memory(t, o)), None)
             for o in outs
         ]
+        held = {storage_of(tensor) for tensor in outs}
+        seen["returned"] = [storage_of(tensor) in held for tensor in given]
         seen["changed"] = [
             not bool(torch.equal(bits(torch, a), bits(torch, b))) for a, b in zip(tensors, given)
         ]
         kept = [tensor.clone() for tensor in outs]
+        # Their values are no longer needed, and may be large.
+        result.tensors = [(name, tensor.to("meta")) for name, tensor in result.tensors]
+        del given, out, outs
         checks.seen.clear()
         with on_processors():
             fresh = self.clone(node, tensors, [v for _, v in tree.numbers])
@@ -246,6 +255,11 @@ def bits(torch, tensor):
 
 def same_memory(one, other):
     return one.numel() > 0 and one.data_ptr() == other.data_ptr() and one.shape == other.shape
+
+
+def storage_of(tensor):
+    storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
+    return storage.data_ptr()
 
 
 def on_processors(fill=0):
@@ -279,7 +293,8 @@ def describe(torch, module, cases):
         (i for i, shapes in enumerate(found) if shapes is not None), key=lambda i: elements(found[i].tree)
     )
     looked = {}
-    for i in [i for i, shapes in enumerate(found) if shapes is None] + order[:LOOKED_AT]:
+    small = [i for i in order[:LOOKED_AT] if i == order[0] or elements(found[i].tree) <= MOST_LOOKED_AT]
+    for i in [i for i, shapes in enumerate(found) if shapes is None] + small:
         looked[i] = problem.look(cases[i], checks)
     follow_data(torch, found, looked)
     for i in order:
@@ -311,6 +326,7 @@ def describe(torch, module, cases):
         "same_non_finite": not judged and checks.same_non_finite,
         "data": node,
         "result": seen["result"],
+        "classes": classes_of_reference(module, [tree, result]),
     }
 
     # Which of the tensors in `data` are the place of a result.
@@ -319,13 +335,13 @@ def describe(torch, module, cases):
         # A place has no values, so what generate_input draws is none.
         if same is not None and same not in place_of and not seen["random"][same]:
             place_of[same] = output
-    for i, changed in enumerate(seen["changed"]):
-        if changed and i in seen["same_as"] and seen["random"][i]:
-            raise Refused(f"ref_kernel updates '{tree.tensors[i][0]}' in place, whose values are an input")
-        if changed and i not in place_of:
+    # Those that have values as well are an input, of which each call changes a copy.
+    updated = {i for i, changed in enumerate(seen["changed"]) if changed and i not in place_of}
+    for i in updated:
+        if not seen["returned"][i]:
             raise Refused(f"ref_kernel writes into '{tree.tensors[i][0]}' and does not return it")
     for i, unset in enumerate(seen["unset"]):
-        if not unset or i in place_of:
+        if not unset or i in place_of or i in updated:
             continue
         shape = tree.tensors[i][1].shape
         for output, (_, tensor) in enumerate(result.tensors):
@@ -354,6 +370,7 @@ def describe(torch, module, cases):
                 "order": common_order(what, [each for each in alike if each.dim() == tensor.dim()]),
                 "output": place_of.get(i, -1),
                 "unset": seen["unset"][i],
+                "updated": i in updated,
             }
         )
     answer["numbers"] = []

@@ -60,8 +60,11 @@ def find_series(nodes, path=()):
     kind = kinds.pop()
     if kind in ("tensor", "number"):
         return {}
-    if kind == "constant":
+    if kind in ("constant", "again"):
         return {} if all(node == nodes[0] for node in nodes) else None
+    if kind == "object":
+        forms, held = zip(*(node["object"] for node in nodes))
+        return find_series(list(held), (*path, kind)) if all(form == forms[0] for form in forms) else None
     if kind != "dict":
         parts = [node[kind] for node in nodes]
         if len({len(each) for each in parts}) > 1:
@@ -97,6 +100,7 @@ def joined(plans):
 def grouped(torch, node, tree, series):
     """`node` and `tree` with one tensor for each series, whose outermost dimension is their number."""
     new = Tree(torch, None)
+    new.classes = tree.classes
 
     def stack(name, members):
         tensors = []
@@ -123,8 +127,10 @@ def grouped(torch, node, tree, series):
         if kind == "number":
             new.numbers.append(tree.numbers[node["number"]])
             return {"number": len(new.numbers) - 1}
-        if kind == "constant":
+        if kind in ("constant", "again"):
             return node
+        if kind == "object":
+            return {kind: [node[kind][0], again(node[kind][1], (*path, kind))]}
         parts = node[kind]
         if kind != "dict":
             if path not in series:

@@ -8,14 +8,18 @@ FORMS = ("contiguous", "clone", "detach", "to", "cuda", "float", "half", "bfloat
 
 class Tree:
     """Nested values as JSON: {"tuple": [...]}, {"list": [...]}, {"dict": [[key, node]...]},
-    {"tensor": i}, {"number": i} or {"constant": value}; where cases differ in how many tensors a container
-    has, also {"each": ...} (nested_values.py)."""
+    {"tensor": i}, {"number": i}, {"constant": value}, {"object": [form, node of what it holds]} (object_forms.py)
+    or {"again": i} for an object that is there before, the i-th to be complete; where cases differ in how many
+    tensors a container has, also {"each": ...} (nested_values.py)."""
 
     def __init__(self, torch, names):
         self._torch = torch
         self._names = names  # of the parts of the outermost tuple; may be None
         self.tensors = []  # (name, tensor)
         self.numbers = []  # (name, value)
+        self.classes = set()  # (module, name) of what constants and objects are
+        self._objects = {}  # id: number, None while it is not complete
+        self._complete = 0
 
     def of(self, value, name="", depth=0):
         if depth > MOST_DEPTH:
@@ -25,13 +29,11 @@ class Tree:
                 raise Refused(f"'{name}' is a {type(value).__name__}, not a plain tensor")
             self.tensors.append((name or "x", value))
             return {"tensor": len(self.tensors) - 1}
-        if isinstance(value, (bool, int, float)):
+        if isinstance(value, (bool, int, float)) and not isinstance(value, enum.Enum):
             if isinstance(value, float) and not math.isfinite(value):
                 raise Refused(f"'{name}' is not a finite number")
             self.numbers.append((name or "number", value))
             return {"number": len(self.numbers) - 1}
-        if value is None or isinstance(value, str):
-            return {"constant": value}
         if type(value) in (tuple, list) or type(value).__module__ == "torch.return_types":
             names = self._names if not name and self._names and len(self._names) == len(value) else None
             parts = [
@@ -46,10 +48,46 @@ class Tree:
                     raise Refused(f"'{name}' has keys that are neither text nor whole numbers")
                 parts.append([key, self.of(part, f"{name}_{key}" if name else str(key), depth + 1)])
             return {"dict": parts}
-        raise Refused(
-            f"'{name or 'data'}' holds a {type(value).__name__}: "
-            "only tensors, numbers and texts in tuples, lists and dicts can be handed on"
-        )
+        try:
+            constant = constant_of(value)
+        except TypeError:
+            return self._object(value, name, depth)
+        if isinstance(value, enum.Enum):
+            self._note_class(type(value), f"'{name or 'data'}'")
+        return {"constant": constant}
+
+    def _object(self, value, name, depth):
+        cls, what = type(value), f"'{name or 'data'}'"
+        if not can_be_made(cls):
+            raise Refused(
+                f"{what} holds a {cls.__name__}: only tensors, numbers and texts can be handed on, in tuples, lists, "
+                "dicts and objects of classes in Python"
+            )
+        if id(value) in self._objects:
+            if self._objects[id(value)] is None:
+                raise Refused(f"{what} is a {cls.__name__} that holds itself")
+            return {"again": self._objects[id(value)]}
+        self._note_class(cls, what)
+        self._objects[id(value)] = None
+        if isinstance(value, self._torch.nn.Module):
+            for hooks, none in vars(self._torch.nn.Module()).items():
+                if "hook" in hooks and vars(value).get(hooks, none) != none:
+                    raise Refused(f"{what} is a module with hooks, which cannot be handed on")
+        state = state_of(value)
+        node = {"object": [form_of(value), self.of(state, name, depth + 1)]}
+        self._objects[id(value)] = self._complete
+        self._complete += 1
+        return node
+
+    def _note_class(self, cls, what):
+        where = (cls.__module__, cls.__qualname__)
+        try:
+            found = class_at(*where)
+        except (ImportError, AttributeError):
+            found = None
+        if found is not cls:
+            raise Refused(f"{what} holds a {cls.__name__}, a class that is not at the top level of a file")
+        self.classes.add(where)
 
 
 def name_in(part):

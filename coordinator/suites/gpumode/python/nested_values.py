@@ -4,21 +4,28 @@
 import torch as _torch
 
 
-def rebuilt(node, tensors, numbers):
-    """The value that a node stands for."""
+def rebuilt(node, tensors, numbers, objects=None):
+    """The value that a node stands for. `objects`: those before it, in the order in which they are complete."""
+    objects = [] if objects is None else objects
     if "tensor" in node:
         tensor = tensors[node["tensor"]]
         return tensor[node["at"]] if "at" in node else tensor
     if "number" in node:
         return numbers[node["number"]]
     if "constant" in node:
-        return node["constant"]
+        return constant_value(node["constant"], tensors)
+    if "again" in node:
+        return objects[node["again"]]
+    if "object" in node:
+        form, inner = node["object"]
+        objects.append(made_again(form, rebuilt(inner, tensors, numbers, objects)))
+        return objects[-1]
     if "dict" in node:
         parts = members((part for _, part in node["dict"]), [key for key, _ in node["dict"]], tensors)
-        return {key: rebuilt(part, tensors, numbers) for key, part in parts}
+        return {key: rebuilt(part, tensors, numbers, objects) for key, part in parts}
     kind = tuple if "tuple" in node else list
-    parts = node[kind.__name__]
-    return kind(rebuilt(part, tensors, numbers) for _, part in members(parts, [None] * len(parts), tensors))
+    parts = members(node[kind.__name__], [None] * len(node[kind.__name__]), tensors)
+    return kind([rebuilt(part, tensors, numbers, objects) for _, part in parts])
 
 
 def members(parts, keys, tensors):
@@ -52,7 +59,9 @@ class Flat:
         elif "each" in node:
             for before, after, _ in node["each"]:
                 self.tensors.append(_torch.stack(counted(value, before, after)))
-        elif "constant" not in node:
+        elif "object" in node:
+            self._add(node["object"][1], state_of(value))
+        elif "constant" not in node and "again" not in node:
             parts = node.get("tuple", node.get("list", []))
             for part, one in zip(parts, [value] if parts and "each" in parts[0] else value):
                 self._add(part, one)
@@ -73,8 +82,10 @@ def leaves(node, value, what):
     if "tensor" in node:
         return [value]
     kind = "tuple" if "tuple" in node else "list" if "list" in node else "dict"
-    if "constant" in node:
+    if "constant" in node or "again" in node:
         return []
+    if "object" in node:
+        return leaves(*inner_of(node, value, what), what)
     parts = node[kind]
     if kind == "dict":
         if not isinstance(value, dict) or any(key not in value for key, _ in parts):
@@ -83,3 +94,14 @@ def leaves(node, value, what):
     if not isinstance(value, (tuple, list)) or len(value) != len(parts):
         raise TypeError(f"{what} must be a {kind} of {len(parts)} values")
     return [leaf for part, one in zip(parts, value) for leaf in leaves(part, one, what)]
+
+
+def inner_of(node, value, what):
+    """The node of what an object of a result holds, and the same of another, whatever its class is."""
+    form, inner = node["object"]
+    if "dict" in inner and not isinstance(value, dict):
+        names = [name for name, _ in inner["dict"]]
+        if not all(hasattr(value, str(name)) for name in names):
+            raise TypeError(f"{what} must be a {form['class'][1]} with {names}")
+        value = {name: getattr(value, str(name)) for name in names}
+    return inner, value

@@ -1,6 +1,7 @@
 """A task's entry around Python in GPU MODE's form, made by ksearch: `run` takes the tensors and numbers
 of `data` one by one, then the results' places; or it returns the results of a candidate, where they are the
-task's outputs as they are. Below it stand placement.py and nested_values.py.
+task's outputs as they are. Below it stand placement.py, object_forms.py and
+nested_values.py.
 
 As a reference it calls ref_kernel of reference.py on copies, and make_inputs calls generate_input. As a
 candidate it calls custom_kernel of submission.py, which lies beside it unchanged.
@@ -8,6 +9,8 @@ candidate it calls custom_kernel of submission.py, which lies beside it unchange
 
 import inspect as _inspect
 import json as _json
+import sys as _sys
+import types as _types
 
 _SPEC = _json.loads(bytes.fromhex("@SPEC@").decode("utf-8"))
 _REFERENCE = @REFERENCE@
@@ -62,7 +65,7 @@ def _data(arguments, outputs):
     tensors = []
     for entry in _SPEC["inputs"]:
         tensor = outputs[entry["output"]] if entry["output"] >= 0 else arguments.pop(0)
-        if _REFERENCE or (entry["unset"] and entry["output"] < 0):
+        if _REFERENCE or entry["updated"] or (entry["unset"] and entry["output"] < 0):
             tensor = tensor.clone()
         tensors.append(_as_own(tensor, entry))
     numbers = [
@@ -91,7 +94,16 @@ def _store(result, outputs):
             place.copy_(leaf)
 
 
+def _define_classes():
+    """Those that reference.py defines and `data` has objects of, under the name that they have upstream."""
+    module = _types.ModuleType("reference")
+    _sys.modules[module.__name__] = module
+    exec(compile(_SPEC["classes"], "reference.py", "exec"), vars(module))
+
+
 if not _REFERENCE:
+    if _SPEC["classes"]:
+        _define_classes()
     import submission as _submission
 
     if not callable(getattr(_submission, "custom_kernel", None)):

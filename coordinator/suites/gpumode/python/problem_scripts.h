@@ -8,8 +8,10 @@ namespace ksearch {
 // The texts of the .py files beside this header; some have @NAMES@ to be filled in.
 absl::string_view DescribeProblemScript();  // with those that its comment names
 absl::string_view ProblemEntryScript();
-absl::string_view PlacementScript();        // appended to either of them
-absl::string_view NestedValuesScript();     // appended to these two, and within the next
+// Appended to either of them.
+absl::string_view PlacementScript();
+// Appended to either of them, and within the next.
+absl::string_view NestedValuesScript();     // with object_forms.py
 absl::string_view SubmissionEntryScript();  // appended to a program (callable_program.h)
 
 }  // namespace ksearch

@@ -1,0 +1,4 @@
+def custom_kernel(data):
+    cache, x = data
+    cache += x
+    return cache
