@@ -66,6 +66,7 @@ class Parser {
     for (size_t i = 0; i < numbers->items.size(); ++i) {
       RETURN_IF_ERROR(ReadNumber(absl::StrCat("numbers[", i, "]"), numbers->items[i], &found));
     }
+    RETURN_IF_ERROR(ReadFunctions(fields, json, &found));
     ASSIGN_OR_RETURN(const LocatedJson* list, fields.Required("cases", Kind::kArray));
     if (list->items.size() != cases) {
       return fields.Error("cases", absl::StrCat("must be ", cases, " entries"));
@@ -87,6 +88,8 @@ class Parser {
     }
     ASSIGN_OR_RETURN(const std::string classes, fields.OptionalText("classes", kMaxSpecBytes));
     found.spec.Set("classes", LocatedJson::String(classes));
+    const LocatedJson* const entries = json.Find("entries");
+    found.spec.Set("entries", entries == nullptr ? LocatedJson() : *entries);
     if (static_cast<int64_t>(WriteJson(found.spec, -1).size()) > kMaxSpecBytes) {
       return fields.Error("data", "is larger than 64 KiB");
     }
@@ -111,6 +114,31 @@ class Parser {
     ASSIGN_OR_RETURN(const LocatedJson* list, fields.Required(member, Kind::kArray));
     if (list->items.size() > kMaxTensors) return fields.Error(member, "has more than 60 entries");
     return list;
+  }
+
+  absl::Status ReadFunctions(const JsonFields& fields, const LocatedJson& json,
+                             GpuModeDescription* found) {
+    const LocatedJson* const entries = json.Find("entries");
+    if (entries == nullptr || entries->kind == Kind::kNull) {
+      found->functions = {"custom_kernel"};
+      return absl::OkStatus();
+    }
+    if (entries->kind != Kind::kObject) return fields.Error("entries", "must be an object");
+    const LocatedJson* const calls = entries->Find("calls");
+    if (calls == nullptr || calls->kind != Kind::kArray || calls->items.empty() ||
+        calls->items.size() > kMaxTensors) {
+      return fields.Error("entries", "must have 1 to 60 calls");
+    }
+    own_entries_ = true;
+    for (const LocatedJson& call : calls->items) {
+      const LocatedJson* const name =
+          call.kind == Kind::kObject ? call.Find("submission") : nullptr;
+      if (name == nullptr || name->kind != Kind::kString || !IsIdentifier(name->text)) {
+        return fields.Error("entries", "has a call without the name of a function");
+      }
+      found->functions.push_back(name->text);
+    }
+    return absl::OkStatus();
   }
 
   static absl::StatusOr<std::string> ReadName(const JsonFields& fields) {
@@ -216,6 +244,10 @@ class Parser {
       if (repeats->kind != Kind::kBool) return fields.Error("repeats", "must be a truth value");
       one.repeats = repeats->boolean;
     }
+    if (own_entries_) {
+      ASSIGN_OR_RETURN(const LocatedJson* arguments, fields.Required("arguments", Kind::kObject));
+      one.arguments = *arguments;
+    }
     RETURN_IF_ERROR(ReadShapes(fields, "shapes", found->data.size(), &one.data_shapes));
     RETURN_IF_ERROR(ReadShapes(fields, "results", found->outputs.size(), &one.output_shapes));
     ASSIGN_OR_RETURN(const LocatedJson* numbers, fields.Required("numbers", Kind::kArray));
@@ -263,6 +295,7 @@ class Parser {
   absl::string_view name_;
   std::set<std::string> names_;
   std::set<int64_t> places_;
+  bool own_entries_ = false;
 };
 
 // Names the axes of a definition.
@@ -336,6 +369,13 @@ absl::StatusOr<GpuModeDescription> ParseUpstreamsDescription(absl::string_view j
   RETURN_IF_ERROR(fields.CheckObject());
   ASSIGN_OR_RETURN(const LocatedJson* upstream, fields.Required("upstream", Kind::kObject));
   return Parser(name).Parse(*upstream, cases);
+}
+
+void TakeArguments(const GpuModeDescription& description, GpuModeProblem* problem) {
+  for (size_t i = 0; i < problem->cases.size(); ++i) {
+    const std::optional<LocatedJson>& arguments = description.cases[i].arguments;
+    if (arguments.has_value()) problem->cases[i].arguments = *arguments;
+  }
 }
 
 void LeaveOutRepeating(GpuModeDescription* description, GpuModeProblem* problem) {

@@ -2,6 +2,7 @@
 #define KSEARCH_COORDINATOR_SUITES_GPUMODE_GPUMODE_DESCRIPTION_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,9 +44,15 @@ struct GpuModeDescription {
     std::vector<v1::ScalarRecipe> numbers;          // one per element of `numbers`
     std::vector<std::vector<int64_t>> output_shapes;
     bool repeats = false;  // the tensors are the same for every seed
+    // Of the function that makes `data`, where eval.py calls another than generate_input.
+    std::optional<LocatedJson> arguments;
   };
   std::vector<Case> cases;  // one per case of the problem
-  // "inputs", "numbers", "outputs", "data" and "result" as received, for python/problem_entry.py.
+  // The functions of a submission, in the order of their calls; {"custom_kernel"} unless eval.py
+  // calls others.
+  std::vector<std::string> functions;
+  // "inputs", "numbers", "outputs", "data", "result", "classes" and "entries" as received, for
+  // python/problem_entry.py.
   LocatedJson spec;
 };
 
@@ -59,6 +66,10 @@ absl::StatusOr<GpuModeDescription> ParseGpuModeDescription(absl::string_view jso
 // only problems have for which that makes a difference.
 absl::StatusOr<GpuModeDescription> ParseUpstreamsDescription(absl::string_view json,
                                                              absl::string_view name, size_t cases);
+
+// Gives the cases of a problem the arguments that eval.py makes of them, where it calls a function
+// of its own choice with them. Both have the same cases.
+void TakeArguments(const GpuModeDescription& description, GpuModeProblem* problem);
 
 // Removes from both the cases whose tensors are the same for every seed, because a program could
 // remember their answers, and appends the reason to problem->left_out.

@@ -132,9 +132,12 @@ class Reader {
       // Upstream's own harness is not run; only its ways of timing and of reading cases are read.
       if (source == kSubmission) continue;
       if (absl::StartsWith(file, "eval")) {
-        const std::string evaluator = TextOf(folder_ / source);
+        std::string evaluator = TextOf(folder_ / source);
         problem->clears_cache |= absl::StrContains(evaluator, kClearsCache);
         problem->reads_lists |= absl::StrContains(evaluator, kReadsLists);
+        if (file == kGpuModeEvaluatorFile && ValidUtf8Bytes(evaluator) == evaluator.size()) {
+          problem->evaluator = std::move(evaluator);
+        }
         continue;
       }
       if (!IsTaskName(file) || !absl::EndsWith(file, ".py") || file == kOwnFile ||

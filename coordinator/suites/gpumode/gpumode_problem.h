@@ -31,6 +31,9 @@ struct GpuModeProblem {
   // reference.py and the files that it imports, in the layout that it expects
   std::vector<v1::SourceFile> files;
   std::vector<GpuModeCase> cases;  // tests, then benchmarks; at least one
+  // The problem's eval.py; empty if it is not there. Only workers that describe the problem read
+  // more in it than the next two.
+  std::string evaluator;
   // The problem's evaluator clears the device's cache before each timed call.
   bool clears_cache = false;
   // The problem's evaluator accepts lists in brackets, as tuples.
@@ -44,6 +47,7 @@ struct GpuModeProblem {
 
 inline constexpr char kGpuModeTaskFile[] = "task.yml";
 inline constexpr char kGpuModeReferenceFile[] = "reference.py";
+inline constexpr char kGpuModeEvaluatorFile[] = "eval.py";
 
 // Reads `folder`/task.yml and the files that it names, which must be below `root`. NOT_FOUND or
 // INVALID_ARGUMENT "<file>:<line>: <field>: what", also for problems that cannot be a task: several

@@ -1,10 +1,12 @@
 #include "coordinator/suites/gpumode/gpumode_programs.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -23,6 +25,24 @@ constexpr char kInstructions[] =
   tensors of `data` stay as they are.
 - The file may import what the reference imports from `task` and `utils`, but not `reference`.
 )";
+
+// Of a problem whose eval.py calls other functions than custom_kernel.
+std::string OwnInstructions(const GpuModeDescription& description) {
+  std::string text;
+  for (const LocatedJson& call : description.spec.Find("entries")->Find("calls")->items) {
+    const LocatedJson* const reference = call.Find("reference");
+    absl::StrAppend(&text, "- A function `", call.Find("submission")->text,
+                    "` at the top level with the arguments of the reference's `",
+                    reference == nullptr ? "" : reference->text,
+                    "`; it returns what that returns, in plain torch tensors of exactly the same "
+                    "shapes and dtypes.\n");
+  }
+  return absl::StrCat(text,
+                      "- All of them are called one after the other in each call, and measured "
+                      "together. They do not change their arguments.\n"
+                      "- The file may import what the reference imports from `task` and `utils`, "
+                      "but not `reference`.\n");
+}
 
 // Any text in Python's spelling.
 std::string HexOf(const LocatedJson& value) {
@@ -79,9 +99,15 @@ v1::Sources GpuModeDescribingProgram(const GpuModeProblem& problem) {
   const std::string script = absl::StrReplaceAll(
       DescribeProblemScript(), {{"@CASES@", HexOf(ArgumentsOf(problem.cases))},
                                 {"@UPSTREAMS_CASES@", HexOf(UpstreamsArguments(problem))}});
-  return WithFiles(absl::StrCat(script, PlacementScript(), NestedValuesScript(), "\n\nmain()\n"),
-                   problem,
-                   /*with_reference=*/true);
+  v1::Sources sources =
+      WithFiles(absl::StrCat(script, PlacementScript(), NestedValuesScript(), "\n\nmain()\n"),
+                problem, /*with_reference=*/true);
+  if (!problem.evaluator.empty()) {
+    v1::SourceFile* const evaluator = sources.add_files();
+    evaluator->set_path(kGpuModeEvaluatorFile);
+    evaluator->set_content(problem.evaluator);
+  }
+  return sources;
 }
 
 v1::Sources GpuModeReference(const GpuModeProblem& problem, const GpuModeDescription& description) {
@@ -91,24 +117,28 @@ v1::Sources GpuModeReference(const GpuModeProblem& problem, const GpuModeDescrip
 v1::ProgramForm GpuModeSubmissionForm(const GpuModeProblem& problem,
                                       const GpuModeDescription& description) {
   v1::ProgramForm form;
-  form.set_name("custom_kernel");
+  form.set_name(absl::StrJoin(description.functions, ", "));
   form.set_language(ProblemLanguage().id);
-  for (const char* own : {"def custom_kernel(", "custom_kernel =", "custom_kernel="}) {
-    form.add_begins(own);
+  for (const std::string& function : description.functions) {
+    form.add_begins(absl::StrCat("def ", function, "("));
+    for (const char* assigned : {" =", "="}) form.add_begins(absl::StrCat(function, assigned));
   }
   for (const char* other : {"def run(", "run =", "run="}) form.add_begins_not(other);
   form.set_path(kGpuModeSubmissionFile);
   *form.mutable_files() =
       WithFiles(Entry(problem, description, false), problem, /*with_reference=*/false).files();
-  form.set_instructions(kInstructions);
+  form.set_instructions(description.spec.Find("entries")->kind == LocatedJson::Kind::kNull
+                            ? std::string(kInstructions)
+                            : OwnInstructions(description));
   return form;
 }
 
-bool IsGpuModeSubmission(absl::string_view text) {
+bool IsGpuModeSubmission(absl::string_view text, const std::vector<std::string>& functions) {
   bool has_entry = false;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (Defines(line, "run")) return false;
-    if (Defines(line, "custom_kernel")) has_entry = true;
+    has_entry |= std::any_of(functions.begin(), functions.end(),
+                             [&](const std::string& name) { return Defines(line, name); });
   }
   return has_entry;
 }

@@ -2,6 +2,7 @@
 #define KSEARCH_COORDINATOR_SUITES_GPUMODE_GPUMODE_PROGRAMS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "coordinator/suites/gpumode/gpumode_description.h"
@@ -28,8 +29,9 @@ v1::Sources GpuModeReference(const GpuModeProblem& problem, const GpuModeDescrip
 v1::ProgramForm GpuModeSubmissionForm(const GpuModeProblem& problem,
                                       const GpuModeDescription& description);
 
-// Returns true if a Python file defines custom_kernel, and no function `run`, at its top level.
-bool IsGpuModeSubmission(absl::string_view text);
+// Returns true if a Python file defines one of the functions of a submission, and no function
+// `run`, at its top level.
+bool IsGpuModeSubmission(absl::string_view text, const std::vector<std::string>& functions);
 
 }  // namespace ksearch
 

@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "common/status_macros.h"
@@ -122,13 +123,18 @@ absl::StatusOr<std::string> GpuModeSubmission(absl::string_view leaderboard,
   if (program.files_size() != 1) {
     return absl::InvalidArgumentError("a submission is one file, and this program has several");
   }
-  if (IsGpuModeSubmission(program.files(0).content())) {
-    return WithDirective(leaderboard, program.files(0).content());
-  }
   ASSIGN_OR_RETURN(const LocatedJson json, ParseLocatedJson(description, leaderboard));
   ASSIGN_OR_RETURN(const std::vector<GpuModeCase> cases, CasesOf(json));
   ASSIGN_OR_RETURN(const GpuModeDescription described,
                    ParseGpuModeDescription(description, leaderboard, cases.size()));
+  if (IsGpuModeSubmission(program.files(0).content(), described.functions)) {
+    return WithDirective(leaderboard, program.files(0).content());
+  }
+  if (described.functions.size() > 1 || described.functions[0] != "custom_kernel") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a submission to ", leaderboard, " defines ", absl::StrJoin(described.functions, ", "),
+        ", and a program with `run` cannot be taken apart into these"));
+  }
   v1::Task task;
   FreezeGpuMode(described, cases, &task);
   ASSIGN_OR_RETURN(const LocatedJson spec, SpecOf(described, task.definition()));

@@ -219,6 +219,7 @@ class GpuModeSuite final : public TaskSuite {
       return Annotate(description.status(), "suite_mode: with the arguments of upstream's eval.py");
     }
     problem.cases = *std::move(cases);
+    TakeArguments(*description, &problem);
     LeaveOutRepeating(&*description, &problem);
     RETURN_IF_ERROR(SetGpuModeMode(problem, mode, request));
     ASSIGN_OR_RETURN(*task, Assemble(place, problem, *description));
@@ -286,6 +287,7 @@ class GpuModeSuite final : public TaskSuite {
   absl::StatusOr<v1::Task> Assemble(const Place& place, GpuModeProblem* problem) const {
     ASSIGN_OR_RETURN(GpuModeDescription description,
                      Described(place, *problem, ParseGpuModeDescription));
+    TakeArguments(description, problem);
     LeaveOutRepeating(&description, problem);
     return Assemble(place, *problem, description);
   }

@@ -84,6 +84,18 @@ TEST(GpuModeSubmissionTest, QuotesInTheTextDoNotEndIt) {
   EXPECT_THAT(made, AllOf(HasSubstr("bytes.fromhex("), Not(HasSubstr("r'''"))));
 }
 
+TEST(GpuModeSubmissionTest, FunctionsOfOtherNamesAreASubmissionTogether) {
+  const std::string description = absl::StrReplaceAll(
+      kDescription, {{"\"cases\"",
+                      "\"entries\": {\"calls\": [{\"submission\": \"forward\"}, "
+                      "{\"submission\": \"backward\"}]}, \"cases\""}});
+  const std::string text = "def forward(x): pass\ndef backward(x, y): pass\n";
+  EXPECT_EQ(Made(Program(v1::LANGUAGE_PYTHON, "kernel.py", text), description),
+            "#!POPCORN leaderboard board_v2\n" + text);
+  EXPECT_THAT(Made(Program(v1::LANGUAGE_PYTHON, "kernel.py", "def run(x, y): pass\n"), description),
+              HasSubstr("a submission to board_v2 defines forward, backward, and a program with"));
+}
+
 TEST(GpuModeSubmissionTest, ProgramsWithoutSuchAFormAreTold) {
   v1::Sources several = Program(v1::LANGUAGE_PYTHON, "kernel.py", "import more\n");
   several.add_files()->set_path("more.py");

@@ -385,6 +385,54 @@ TEST_F(GpuModeSuiteTest, SubmissionsStayAsTheyAreAndSeeNoReference) {
   EXPECT_EQ(program->sources.files_size(), 4);
 }
 
+// Where eval.py calls functions of other names, a worker says which, and with which arguments.
+TEST_F(GpuModeSuiteTest, FunctionsAndArgumentsAreThoseThatEvalShows) {
+  const std::string calls = R"("entries": {"generate": "make", "calls": [
+    {"reference": "forward", "submission": "go_forward", "arguments": [{"part": 0}], "named": []},
+    {"reference": "backward", "submission": "go_back", "arguments": [{"part": 1}], "named": []}]},
+    "cases")";
+  const std::string description = absl::StrReplaceAll(
+      kDescription, {{"\"cases\"", calls},
+                     {"{\"shapes\": [[3,", "{\"arguments\": {\"n\": 30}, \"shapes\": [[3,"},
+                     {"{\"shapes\": [[5,", "{\"arguments\": {\"n\": 50}, \"shapes\": [[5,"},
+                     {"{\"shapes\": [[64,", "{\"arguments\": {\"n\": 640}, \"shapes\": [[64,"}});
+  Write("problems/small/eval.py", "# what it calls\n");
+  Describe(v1::OUTCOME_PASSED, description);
+  const auto task = Suite()->Load("rows_v2");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_THAT(task->references(0).files(0).content(),
+              AllOf(HasSubstr(HexOf("\"cases\":[{\"n\":30},{\"n\":50},{\"n\":640}]")),
+                    HasSubstr(HexOf("\"submission\":\"go_back\""))));
+  v1::Sources sources;
+  sources.set_language(v1::LANGUAGE_PYTHON);
+  sources.add_files()->set_content("def go_forward(x):\n    pass\n");
+  EXPECT_EQ(FormOf(*task, sources), &task->forms(0));
+  sources.mutable_files(0)->set_content("def custom_kernel(data):\n    pass\n");
+  EXPECT_EQ(FormOf(*task, sources), nullptr);
+  EXPECT_THAT(task->forms(0).instructions(),
+              AllOf(HasSubstr("`go_back`"), HasSubstr("`backward`"), Not(HasSubstr("custom_ker"))));
+  // The worker that describes the problem runs it; no one else has it.
+  const auto program = Suite()->DescribingProgramOf("rows_v2");
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ(program->sources.files(program->sources.files_size() - 1).path(), "eval.py");
+  for (const v1::SourceFile& file : task->references(0).files()) EXPECT_NE(file.path(), "eval.py");
+
+  Describe(v1::OUTCOME_PASSED, absl::StrReplaceAll(description, {{"\"go_back\"", "\"go back\""}}));
+  EXPECT_THAT(LoadError(), HasSubstr("entries"));
+  Describe(v1::OUTCOME_PASSED, absl::StrReplaceAll(description, {{"\"n\": 50", "\"n\": [50"}}));
+  EXPECT_THAT(LoadError(), HasSubstr("rows_py"));
+  Describe(v1::OUTCOME_PASSED,
+           absl::StrReplaceAll(description, {{"\"arguments\": {\"n\": 50}, ", ""}}));
+  EXPECT_THAT(LoadError(), HasSubstr("cases[1]"));
+  for (const char* entries : {"[]", "{}", "{\"calls\": []}", "{\"calls\": [3]}"}) {
+    Describe(
+        v1::OUTCOME_PASSED,
+        absl::StrReplaceAll(
+            kDescription, {{"\"cases\"", absl::StrCat("\"entries\": ", entries, ", \"cases\"")}}));
+    EXPECT_THAT(LoadError(), HasSubstr("entries")) << entries;
+  }
+}
+
 TEST_F(GpuModeSuiteTest, WhatNoTaskCanBeIsToldWithItsField) {
   EXPECT_THAT(ErrorWith("lang: \"py\"", "lang: \"cu\""), HasSubstr("task.yml:7: lang"));
   EXPECT_THAT(ErrorWith("config:", "multi_gpu: true\nconfig:"), HasSubstr("several GPUs"));

@@ -1,23 +1,31 @@
 """Describes a problem in GPU MODE's form: reference.py with generate_input, ref_kernel and
-check_implementation, beside the files that it imports.
+check_implementation, or with functions that eval.py calls instead, beside the files that it imports.
 
 Runs in a worker's sandbox, once, without a device: what asks for "cuda" gets processors. Prints one line,
 "ksearch-description: " and a JSON object: {"error"} or {"inputs", "outputs", "data", "result", "atol",
 "rtol", "cases"}, and with them "upstream", the same for the cases as upstream's evaluator reads them, where
 that makes a difference. What a task cannot say is an error, never a guess. Below it stand
-nested_tree.py, find_classes.py, watch_checks.py, follow_shapes.py, find_series.py, placement.py and nested_values.py.
+nested_tree.py, find_classes.py, watch_checks.py, trace_evaluator.py, follow_shapes.py, find_series.py, placement.py,
+object_forms.py, nested_values.py and problem_entries.py.
 """
 
 import ast
+import contextlib
 import enum
+import functools
 import inspect
+import io
 import json
 import keyword
 import math
+import multiprocessing
 import os
 import re
+import runpy
 import sys
+import tempfile
 import textwrap
+import types
 
 CASES = json.loads(bytes.fromhex("@CASES@").decode("utf-8"))
 UPSTREAMS_CASES = json.loads(bytes.fromhex("@UPSTREAMS_CASES@").decode("utf-8"))  # None: the same
@@ -131,13 +139,15 @@ def identifier(name, taken):
 
 
 class Problem:
-    def __init__(self, torch, module):
+    def __init__(self, torch, module, checks, cases):
         self._torch = torch
-        for name in ("generate_input", "ref_kernel", "check_implementation"):
-            if not callable(getattr(module, name, None)):
-                raise Refused(f"reference.py defines no function {name}")
-        self.module = module
-        self._names = returned_names(module.generate_input)
+        self.entries, self.cases = None, cases
+        if not all(callable(getattr(module, name, None)) for name in USUAL):
+            self.entries, bounds, self.cases = entries_by_evaluator(torch, module, checks, cases)
+        self._generate_input = maker_of_data(self.entries, module)
+        self._ref_kernel = answering(self.entries, module, "reference")
+        self._check = check_within(torch, self._ref_kernel, bounds) if self.entries else module.check_implementation
+        self._names = returned_names(self._generate_input)
         self.series = {}  # find_series.py
 
     def generate(self, case, seed=None):
@@ -145,7 +155,7 @@ class Problem:
         if seed is not None and "seed" in arguments:
             arguments["seed"] = seed
         self._torch.manual_seed(0 if seed is None else seed)
-        data = self.module.generate_input(**arguments)
+        data = self._generate_input(**arguments)
         tree = Tree(self._torch, self._names)
         node = tree.of(data)
         if self.series:
@@ -170,7 +180,7 @@ class Problem:
             return None
         try:
             with placed("meta"):
-                result.of(self.module.ref_kernel(data))
+                result.of(self._ref_kernel(data))
         except Refused:
             raise
         except Exception:
@@ -216,7 +226,7 @@ class Problem:
         given = [tensor.clone() for tensor in tensors]
         result = Tree(torch, None)
         with on_processors():
-            out = self.module.ref_kernel(rebuilt(node, given, [v for _, v in tree.numbers]))
+            out = self._ref_kernel(rebuilt(node, given, [v for _, v in tree.numbers]))
             seen["result"] = result.of(out)
         if not result.tensors:
             raise Refused(f"ref_kernel returns no tensor, but a {type(out).__name__}")
@@ -240,7 +250,7 @@ class Problem:
         checks.seen.clear()
         with on_processors():
             fresh = self.clone(node, tensors, [v for _, v in tree.numbers])
-            verdict = self.module.check_implementation(fresh, rebuilt(seen["result"], kept, []))
+            verdict = self._check(fresh, rebuilt(seen["result"], kept, []))
         good = verdict[0] if isinstance(verdict, tuple) else not verdict
         if not good:
             raise Refused("check_implementation refuses the answer of ref_kernel itself")
@@ -271,8 +281,9 @@ def elements(tree):
 
 
 def describe(torch, module, cases):
-    problem = Problem(torch, module)
     checks = Checks.current
+    problem = Problem(torch, module, checks, cases)
+    cases = problem.cases
     found = [problem.shapes(case) for case in cases]
     # Said before any values are made, which may take minutes.
     structures = {}
@@ -326,6 +337,7 @@ def describe(torch, module, cases):
         "same_non_finite": not judged and checks.same_non_finite,
         "data": node,
         "result": seen["result"],
+        "entries": problem.entries,
         "classes": classes_of_reference(module, [tree, result]),
     }
 

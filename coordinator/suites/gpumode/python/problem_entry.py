@@ -1,12 +1,14 @@
 """A task's entry around Python in GPU MODE's form, made by ksearch: `run` takes the tensors and numbers
 of `data` one by one, then the results' places; or it returns the results of a candidate, where they are the
-task's outputs as they are. Below it stand placement.py, object_forms.py and
-nested_values.py.
+task's outputs as they are. Below it stand placement.py, object_forms.py,
+nested_values.py and problem_entries.py.
 
 As a reference it calls ref_kernel of reference.py on copies, and make_inputs calls generate_input. As a
-candidate it calls custom_kernel of submission.py, which lies beside it unchanged.
+candidate it calls custom_kernel of submission.py, which lies beside it unchanged. Where a problem's functions
+have other names, it calls these.
 """
 
+import functools as _functools
 import inspect as _inspect
 import json as _json
 import sys as _sys
@@ -51,7 +53,7 @@ def make_inputs(seed, case_number):
     with _on("cuda" if _torch.cuda.is_available() else "cpu"):
         import reference
 
-        tree = Flat(_SPEC["data"], reference.generate_input(**case))
+        tree = Flat(_SPEC["data"], maker_of_data(_SPEC["entries"], reference)(**case))
     made = {entry["name"]: value for entry, value in zip(_SPEC["numbers"], tree.numbers)}
     for entry, tensor in zip(_SPEC["inputs"], tree.tensors):
         if entry["output"] < 0:
@@ -75,8 +77,14 @@ def _data(arguments, outputs):
     return rebuilt(_SPEC["data"], tensors, numbers)
 
 
+@_functools.lru_cache(None)
+def _what_returns():
+    names = names_of(_SPEC["entries"], "reference" if _REFERENCE else "submission")
+    return f"what {' and '.join(names)} {'returns' if len(names) == 1 else 'return'}"
+
+
 def _store(result, outputs):
-    what = "what ref_kernel returns" if _REFERENCE else "what custom_kernel returns"
+    what = _what_returns()
     parts = leaves(_SPEC["result"], result, what)
     for entry, leaf, output in zip(_SPEC["outputs"], parts, outputs):
         if type(leaf) not in (_torch.Tensor, _torch.nn.Parameter):
@@ -106,8 +114,15 @@ if not _REFERENCE:
         _define_classes()
     import submission as _submission
 
-    if not callable(getattr(_submission, "custom_kernel", None)):
-        raise AttributeError("submission.py defines no function 'custom_kernel'")
+    for _name in [call["submission"] for call in (_SPEC["entries"] or {}).get("calls", [])] or ["custom_kernel"]:
+        if not callable(getattr(_submission, _name, None)):
+            raise AttributeError(f"submission.py defines no function '{_name}'")
+
+
+@_functools.lru_cache(None)
+def _own():
+    """The submission's functions, data -> result."""
+    return answering(_SPEC["entries"], _submission, "submission")
 
 
 def _split(arguments):
@@ -118,36 +133,36 @@ def _split(arguments):
 def _written(*arguments):
     inputs, outputs = _split(arguments)
     if not _REFERENCE:
-        _store(_submission.custom_kernel(_data(inputs, outputs)), outputs)
+        _store(_own()(_data(inputs, outputs)), outputs)
         return
     with _on(outputs[0].device.type):
         import reference
 
-        _store(reference.ref_kernel(_data(inputs, outputs)), outputs)
+        _store(answering(_SPEC["entries"], reference, "reference")(_data(inputs, outputs)), outputs)
 
 
 def _prepare_written(*arguments):
     """The submission's own call, with `data` as upstream's clock gives it, the same in every call of a
     benchmark; and what takes its result."""
     inputs, outputs = _split(arguments)
-    data = _data(inputs, outputs)
-    return (lambda: _submission.custom_kernel(data)), (lambda result: _store(result, outputs))
+    own, data = _own(), _data(inputs, outputs)
+    return (lambda: own(data)), (lambda result: _store(result, outputs))
 
 
 def _prepare_returned(*inputs):
-    data = _data(inputs, [])
-    return (lambda: _submission.custom_kernel(data)), _results
+    own, data = _own(), _data(inputs, [])
+    return (lambda: own(data)), _results
 
 
 def _returned(*inputs):
-    return _results(_submission.custom_kernel(_data(inputs, [])))
+    return _results(_own()(_data(inputs, [])))
 
 
 def _results(result):
-    parts = leaves(_SPEC["result"], result, "what custom_kernel returns")
+    parts = leaves(_SPEC["result"], result, _what_returns())
     for entry, leaf in zip(_SPEC["outputs"], parts):
         if type(leaf) not in (_torch.Tensor, _torch.nn.Parameter):
-            raise TypeError(f"what custom_kernel returns holds a {type(leaf).__name__} as '{entry['name']}'")
+            raise TypeError(f"{_what_returns()} holds a {type(leaf).__name__} as '{entry['name']}'")
     return tuple(leaf.detach() for leaf in parts)
 
 

@@ -9,7 +9,7 @@ namespace ksearch {
 absl::string_view DescribeProblemScript();  // with those that its comment names
 absl::string_view ProblemEntryScript();
 // Appended to either of them.
-absl::string_view PlacementScript();
+absl::string_view PlacementScript();  // with problem_entries.py
 // Appended to either of them, and within the next.
 absl::string_view NestedValuesScript();     // with object_forms.py
 absl::string_view SubmissionEntryScript();  // appended to a program (callable_program.h)

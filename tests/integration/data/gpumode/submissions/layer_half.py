@@ -1,0 +1,2 @@
+def layer_forward(x, weight):
+    return (x @ weight).tanh()
