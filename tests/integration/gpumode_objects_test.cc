@@ -152,6 +152,7 @@ TEST_F(GpuModeObjectsTest, SubmissionsGetTheObjectsOfData) {
   }
   const CommandOutput checked = Judge("cached", "cached.py", {"--check"});
   EXPECT_EQ(checked.exit.code, 0) << checked.out << checked.err;
+  EXPECT_THAT(checked.out, Not(HasSubstr("warning"))) << "of ksearch's own files";
   const CommandOutput wrong = Judge("cached", "cached_forgets.py", {"--check"});
   EXPECT_EQ(wrong.exit.code, 7) << wrong.out << wrong.err;
   EXPECT_THAT(wrong.out, AllOf(HasSubstr("incorrect"), HasSubstr("output 'out1'")));
@@ -177,6 +178,20 @@ TEST_F(GpuModeObjectsTest, WhatIsUpdatedHasItsValuesInEveryCall) {
   const CommandOutput nothing = Judge("updates", "updates_nothing.py", {"--check"});
   EXPECT_EQ(nothing.exit.code, 7) << nothing.out << nothing.err;
   EXPECT_THAT(nothing.out, HasSubstr("incorrect"));
+}
+
+// A number in a result is one of a tensor's elements for all but the problem's own check.
+TEST_F(GpuModeObjectsTest, NumbersInResultsAreJudgedByTheProblemsOwnCheck) {
+  const CommandOutput described = cluster_->Cli({"task", "describe", "gpumode/measures"});
+  ASSERT_EQ(described.exit.code, 0) << described.out << described.err;
+  const CommandOutput right = Judge("measures", "measures.py", {"--check"});
+  EXPECT_EQ(right.exit.code, 0) << right.out << right.err;
+  const CommandOutput wrong = Judge("measures", "measures_one_off.py", {"--check"});
+  EXPECT_EQ(wrong.exit.code, 7) << wrong.out << wrong.err;
+  EXPECT_THAT(wrong.out, AllOf(HasSubstr("incorrect"), HasSubstr("the measures differ")));
+  const CommandOutput other = Judge("measures", "measures_fraction.py", {"--check"});
+  EXPECT_EQ(other.exit.code, 7) << other.out << other.err;
+  EXPECT_THAT(other.out, HasSubstr("the program raised TypeError"));
 }
 
 TEST_F(GpuModeObjectsTest, ObjectsThatCannotBeHandedOnAreToldByName) {

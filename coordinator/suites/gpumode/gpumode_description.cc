@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "common/cpp_keyword.h"
 #include "common/kernel_header.h"
 #include "common/names.h"
@@ -86,8 +87,15 @@ class Parser {
       ASSIGN_OR_RETURN(const LocatedJson* value, fields.Required(tree, Kind::kObject));
       found.spec.Set(tree, *value);
     }
-    ASSIGN_OR_RETURN(const std::string classes, fields.OptionalText("classes", kMaxSpecBytes));
-    found.spec.Set("classes", LocatedJson::String(classes));
+    ASSIGN_OR_RETURN(found.modules, fields.OptionalTexts("modules"));
+    if (found.modules.size() > kMaxTensors) return fields.Error("modules", "has more than 60");
+    for (const std::string& module : found.modules) {
+      for (const absl::string_view part : absl::StrSplit(module, '.')) {
+        if (!IsIdentifier(part))
+          return fields.Error("modules", "has a name that Python cannot import");
+      }
+    }
+    ASSIGN_OR_RETURN(found.classes, fields.OptionalText("classes", kMaxSpecBytes));
     const LocatedJson* const entries = json.Find("entries");
     found.spec.Set("entries", entries == nullptr ? LocatedJson() : *entries);
     if (static_cast<int64_t>(WriteJson(found.spec, -1).size()) > kMaxSpecBytes) {

@@ -51,7 +51,12 @@ struct GpuModeDescription {
   // The functions of a submission, in the order of their calls; {"custom_kernel"} unless eval.py
   // calls others.
   std::vector<std::string> functions;
-  // "inputs", "numbers", "outputs", "data", "result", "classes" and "entries" as received, for
+  // The modules of the classes of objects in `data` and results, such as torch.nn.modules.linear.
+  std::vector<std::string> modules;
+  // What reference.py defines of the classes of objects in `data`; empty if it defines none of
+  // them.
+  std::string classes;
+  // "inputs", "numbers", "outputs", "data", "result" and "entries" as received, for
   // python/problem_entry.py.
   LocatedJson spec;
 };

@@ -83,7 +83,7 @@ std::string Entry(const GpuModeProblem& problem, const GpuModeDescription& descr
   return absl::StrCat(
       absl::StrReplaceAll(ProblemEntryScript(),
                           {{"@SPEC@", HexOf(spec)}, {"@REFERENCE@", reference ? "True" : "False"}}),
-      PlacementScript(), NestedValuesScript());
+      PlacementScript(), NestedValuesScript(), ModulesOfClasses(description));
 }
 
 // Returns true if a line at the top level defines this function.
@@ -127,10 +127,24 @@ v1::ProgramForm GpuModeSubmissionForm(const GpuModeProblem& problem,
   form.set_path(kGpuModeSubmissionFile);
   *form.mutable_files() =
       WithFiles(Entry(problem, description, false), problem, /*with_reference=*/false).files();
+  if (!description.classes.empty()) {
+    v1::SourceFile* const classes = form.add_files();
+    classes->set_path(kGpuModeReferenceFile);
+    classes->set_content(description.classes);
+  }
   form.set_instructions(description.spec.Find("entries")->kind == LocatedJson::Kind::kNull
                             ? std::string(kInstructions)
                             : OwnInstructions(description));
   return form;
+}
+
+std::string ModulesOfClasses(const GpuModeDescription& description) {
+  std::string imports, modules;
+  for (const std::string& module : description.modules) {
+    absl::StrAppend(&imports, "    import ", module, "\n");
+    absl::StrAppend(&modules, modules.empty() ? "" : ", ", "\"", module, "\": ", module);
+  }
+  return absl::StrCat("\n\ndef module_of(name):\n", imports, "    return {", modules, "}[name]\n");
 }
 
 bool IsGpuModeSubmission(absl::string_view text, const std::vector<std::string>& functions) {

@@ -29,6 +29,10 @@ v1::Sources GpuModeReference(const GpuModeProblem& problem, const GpuModeDescrip
 v1::ProgramForm GpuModeSubmissionForm(const GpuModeProblem& problem,
                                       const GpuModeDescription& description);
 
+// The function in Python that gives the modules of the classes of objects. By name alone, a program
+// could import what nobody sees it import.
+std::string ModulesOfClasses(const GpuModeDescription& description);
+
 // Returns true if a Python file defines one of the functions of a submission, and no function
 // `run`, at its top level.
 bool IsGpuModeSubmission(absl::string_view text, const std::vector<std::string>& functions);

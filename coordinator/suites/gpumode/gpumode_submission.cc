@@ -141,10 +141,13 @@ absl::StatusOr<std::string> GpuModeSubmission(absl::string_view leaderboard,
   ASSIGN_OR_RETURN(const std::string callable, CallableProgram(task.definition(), program));
   return WithDirective(
       leaderboard,
-      absl::StrCat(callable,
-                   absl::StrReplaceAll(SubmissionEntryScript(),
-                                       {{"@SPEC@", absl::BytesToHexString(WriteJson(spec, -1))},
-                                        {"@NESTED_VALUES@\n", Indented(NestedValuesScript())}})));
+      absl::StrCat(
+          callable,
+          absl::StrReplaceAll(
+              SubmissionEntryScript(),
+              {{"@SPEC@", absl::BytesToHexString(WriteJson(spec, -1))},
+               {"@NESTED_VALUES@\n",
+                Indented(absl::StrCat(NestedValuesScript(), ModulesOfClasses(described)))}})));
 }
 
 }  // namespace ksearch

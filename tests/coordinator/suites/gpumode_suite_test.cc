@@ -385,6 +385,28 @@ TEST_F(GpuModeSuiteTest, SubmissionsStayAsTheyAreAndSeeNoReference) {
   EXPECT_EQ(program->sources.files_size(), 4);
 }
 
+TEST_F(GpuModeSuiteTest, SubmissionsHaveTheClassesOfObjectsBesideThem) {
+  const auto with = [](const std::string& modules) {
+    return absl::StrReplaceAll(
+        kDescription,
+        {{"\"cases\"", absl::StrCat("\"classes\": \"class Box: pass\\n\", \"modules\": ", modules,
+                                    ", \"cases\"")}});
+  };
+  Describe(v1::OUTCOME_PASSED, with("[\"reference\", \"torch.nn.modules.linear\"]"));
+  const auto task = Suite()->Load("rows_v2");
+  ASSERT_TRUE(task.ok()) << task.status();
+  std::map<std::string, std::string> files;
+  for (const v1::SourceFile& file : task->forms(0).files()) files[file.path()] = file.content();
+  EXPECT_EQ(files["reference.py"], "class Box: pass\n");
+  EXPECT_THAT(files["kernel.py"], HasSubstr("    import reference\n"
+                                            "    import torch.nn.modules.linear\n"
+                                            "    return {\"reference\": reference, "));
+  for (const char* modules : {"[\"torch; import os\"]", "[\"a..b\"]", "[3]", "\"torch\""}) {
+    Describe(v1::OUTCOME_PASSED, with(modules));
+    EXPECT_THAT(LoadError(), HasSubstr("modules")) << modules;
+  }
+}
+
 // Where eval.py calls functions of other names, a worker says which, and with which arguments.
 TEST_F(GpuModeSuiteTest, FunctionsAndArgumentsAreThoseThatEvalShows) {
   const std::string calls = R"("entries": {"generate": "make", "calls": [

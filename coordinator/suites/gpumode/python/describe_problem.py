@@ -13,6 +13,7 @@ import ast
 import contextlib
 import enum
 import functools
+import importlib
 import inspect
 import io
 import json
@@ -167,7 +168,7 @@ class Problem:
 
     def shapes(self, case):
         """A case without values (Shapes); None where data needs values."""
-        result = Tree(self._torch, None)
+        result = Tree(self._torch, None, of_results=True)
         try:
             with Draws(self._torch) as draws, placed("meta"):
                 data, node, tree = self.generate(case)
@@ -224,14 +225,12 @@ class Problem:
         seen["repeats"] = not any(seen["random"])
         del other_fill, other, again  # they may be large
         given = [tensor.clone() for tensor in tensors]
-        result = Tree(torch, None)
+        result = Tree(torch, None, of_results=True)
         with on_processors():
             out = self._ref_kernel(rebuilt(node, given, [v for _, v in tree.numbers]))
             seen["result"] = result.of(out)
         if not result.tensors:
             raise Refused(f"ref_kernel returns no tensor, but a {type(out).__name__}")
-        if result.numbers:
-            raise Refused("ref_kernel returns numbers, not tensors alone")
         outs = [tensor for _, tensor in result.tensors]
         seen["outs"] = result
         seen["same_as"] = [
@@ -338,6 +337,7 @@ def describe(torch, module, cases):
         "data": node,
         "result": seen["result"],
         "entries": problem.entries,
+        "modules": sorted({where for each in (tree, result) for where, _ in each.classes}),
         "classes": classes_of_reference(module, [tree, result]),
     }
 
@@ -387,8 +387,8 @@ def describe(torch, module, cases):
         )
     answer["numbers"] = []
     for name, value in tree.numbers:
-        kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "float"
-        answer["numbers"].append({"name": identifier(name, taken), "kind": kind})
+        answer["numbers"].append({"name": identifier(name, taken), "kind": kind_of(value)})
+    items = items_in(seen["result"])
     for i, (_, tensor) in enumerate(result.tensors):
         own = plain_dtype(tensor)
         place = [k for k, output in place_of.items() if output == i]
@@ -409,6 +409,7 @@ def describe(torch, module, cases):
                 "own_dtype": dtype,
                 "returned_dtype": own,
                 "order": list(range(tensor.dim())),
+                "item": items.get(i),
             }
         )
 

@@ -1,6 +1,10 @@
 
 
 # ---- Classes of objects in data that reference.py defines, which submissions do not have beside them.
+def module_of(name):
+    return importlib.import_module(name)
+
+
 def bound_names(statement):
     """The names that a statement at the top level gives something."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -4,17 +4,25 @@
 MOST_DEPTH = 64  # of nested containers
 # What gives a tensor in another form.
 FORMS = ("contiguous", "clone", "detach", "to", "cuda", "float", "half", "bfloat16", "T", "mT")
+# What a number in a result is a tensor of.
+ITEMS = {"bool": "bool", "int": "int64", "float": "float32"}
+
+
+def kind_of(number):
+    return "bool" if isinstance(number, bool) else "int" if isinstance(number, int) else "float"
 
 
 class Tree:
     """Nested values as JSON: {"tuple": [...]}, {"list": [...]}, {"dict": [[key, node]...]},
     {"tensor": i}, {"number": i}, {"constant": value}, {"object": [form, node of what it holds]} (object_forms.py)
     or {"again": i} for an object that is there before, the i-th to be complete; where cases differ in how many
-    tensors a container has, also {"each": ...} (nested_values.py)."""
+    tensors a container has, also {"each": ...} (nested_values.py). A number in a result is a tensor of one element,
+    {"tensor": i, "item": "int"}."""
 
-    def __init__(self, torch, names):
+    def __init__(self, torch, names, of_results=False):
         self._torch = torch
         self._names = names  # of the parts of the outermost tuple; may be None
+        self._of_results = of_results
         self.tensors = []  # (name, tensor)
         self.numbers = []  # (name, value)
         self.classes = set()  # (module, name) of what constants and objects are
@@ -30,6 +38,10 @@ class Tree:
             self.tensors.append((name or "x", value))
             return {"tensor": len(self.tensors) - 1}
         if isinstance(value, (bool, int, float)) and not isinstance(value, enum.Enum):
+            if self._of_results:
+                kind = kind_of(value)
+                self.tensors.append((name or "x", self._torch.tensor(value, dtype=getattr(self._torch, ITEMS[kind]))))
+                return {"tensor": len(self.tensors) - 1, "item": kind}
             if isinstance(value, float) and not math.isfinite(value):
                 raise Refused(f"'{name}' is not a finite number")
             self.numbers.append((name or "number", value))
@@ -111,3 +123,14 @@ def returned_names(function):
         return None
     names = [name_in(part) for part in found[0].elts]
     return names if None not in names and len(set(names)) == len(names) else None
+
+
+def items_in(node):
+    """The kinds of the numbers in a result, by their tensors."""
+    if isinstance(node, list):
+        return {i: kind for part in node for i, kind in items_in(part).items()}
+    if not isinstance(node, dict):
+        return {}
+    if "item" in node and "tensor" in node:
+        return {node["tensor"]: node["item"]}
+    return items_in(list(node.values()))

@@ -9,6 +9,8 @@ def rebuilt(node, tensors, numbers, objects=None):
     objects = [] if objects is None else objects
     if "tensor" in node:
         tensor = tensors[node["tensor"]]
+        if "item" in node:
+            return tensor.item()
         return tensor[node["at"]] if "at" in node else tensor
     if "number" in node:
         return numbers[node["number"]]

@@ -3,7 +3,7 @@
 # ---- Objects as what they hold, and made again from it: of classes in Python and of torch.nn, named tuples.
 import collections as _collections
 import enum as _enum
-import importlib as _importlib
+import functools as _functools
 import types as _types
 
 import torch as _torch
@@ -11,13 +11,15 @@ import torch as _torch
 _GROUPS = {"parameters": "_parameters", "buffers": "_buffers", "modules": "_modules"}
 
 
+@_functools.lru_cache(None)
 def class_at(module, name):
-    found = _importlib.import_module(module)
+    found = module_of(module)  # in each program its own
     for part in name.split("."):
         found = getattr(found, part)
     return found
 
 
+@_functools.lru_cache(None)
 def slots_of(cls):
     """The names of the attributes of its objects that are not in their __dict__."""
     found = []
@@ -83,7 +85,7 @@ def made_again(form, state):
         vars(made)["training"] = form["training"]
         vars(made)["_non_persistent_buffers_set"] = set(form["unsaved"])
     groups = {name: vars(made)[where] for group, where in _GROUPS.items() for name in form.get(group, [])}
-    slots = set(slots_of(cls))
+    slots = slots_of(cls)
     for name, part in state.items():
         if name in form.get("parameters", []) and part is not None:
             part = _torch.nn.Parameter(part, requires_grad=name in form["trained"])

@@ -146,11 +146,11 @@ class Evaluator:
             else:
                 counterpart = self._only_one_that_takes(name, values, named)
                 result = getattr(self._reference, counterpart)(*values, **named)
-            tree = Tree(self._torch, None)
+            tree = Tree(self._torch, None, of_results=True)
             node = tree.of(result)
             copies = [tensor.clone() for _, tensor in tree.tensors]
             self.asked.append((name, (values, named), counterpart, copies))
-            return rebuilt(node, copies, [value for _, value in tree.numbers])
+            return rebuilt(node, copies, [])
 
         return asked
 
@@ -248,7 +248,7 @@ def entries_by_evaluator(torch, reference, checks, cases):
 def check_within(torch, answer, bounds):
     """check_implementation by the bounds of each result."""
     def check(data, output):
-        one, other = Tree(torch, None), Tree(torch, None)
+        one, other = Tree(torch, None, of_results=True), Tree(torch, None, of_results=True)
         one.of(output)
         other.of(answer(data))
         wrong = [
