@@ -3,7 +3,12 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstring>
+#include <thread>
+
+#include "common/call_turns.h"
 
 namespace ksearch {
 namespace {
@@ -14,6 +19,14 @@ uint64_t MonotonicNanos() {
   struct timespec now;
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// Waits until the call that comes after `made` calls may begin. Keeps its core for that at first.
+void AwaitTurn(const CallTurns& turns, uint32_t made) {
+  constexpr int kReadsBeforeYield = 1 << 17;  // some 100 us
+  for (int reads = 1; turns.released.load(std::memory_order_acquire) <= made; ++reads) {
+    if (reads > kReadsBeforeYield) std::this_thread::yield();
+  }
 }
 
 }  // namespace
@@ -96,6 +109,12 @@ bool HostExecution::RunBatch(const v1::BatchRequest& request, Program& program,
     SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "no such set to copy from");
     return true;
   }
+  CallTurns* const turns = request.in_turn() ? buffers_.turns() : nullptr;
+  if (request.in_turn() && turns == nullptr) {
+    SetError(reply, v1::RunnerReply::RunnerError::MAP_FAILED, 0, "no page to release calls with");
+    return true;
+  }
+  uint32_t made = 0;
   int last_prepared = -1;
   for (const int set : request.set_order()) {
     if (!program.loaded() || set < 0 || set >= buffers_.blocks().sets()) {
@@ -104,6 +123,7 @@ bool HostExecution::RunBatch(const v1::BatchRequest& request, Program& program,
     }
     arguments = buffers_.blocks().block(set);
     if (prepared) PrepareCall(request.preparation(), set);
+    if (turns != nullptr) AwaitTurn(*turns, made);
     uint64_t start = MonotonicNanos();
     uint64_t end = 0;
     int returned = 0;
@@ -116,6 +136,7 @@ bool HostExecution::RunBatch(const v1::BatchRequest& request, Program& program,
                                   : program.Call(set, arguments.data(), nullptr);
       end = MonotonicNanos();
     }
+    if (turns != nullptr) turns->returned.store(++made, std::memory_order_release);
     if (keeps && returned == 0) returned = program.CopyResults(set, nullptr);
     if (returned != 0) {
       const std::string raised = program.Raised();

@@ -40,6 +40,10 @@ bool MappedBuffers::Map(const v1::MapRequest& request, const std::vector<UniqueF
     }
     mappings_.push_back({address, bytes});
   }
+  if (request.turns() && !fds.empty() &&
+      mappings_.back().bytes == static_cast<size_t>(CallTurns::kBytes)) {
+    turns_ = static_cast<CallTurns*>(mappings_.back().address);
+  }
   for (const v1::MappedBuffer& buffer : request.buffers()) {
     const Mapping& mapping = mappings_[first + static_cast<size_t>(buffer.memory())];
     blocks_.SetBuffer(
@@ -79,6 +83,7 @@ bool MappedBuffers::AllocateWorkspace(int64_t bytes, int* error_number, std::str
 void MappedBuffers::Clear() {
   for (const Mapping& mapping : mappings_) ::munmap(mapping.address, mapping.bytes);
   mappings_.clear();
+  turns_ = nullptr;
   blocks_.Clear();
 }
 

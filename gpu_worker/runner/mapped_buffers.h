@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/call_turns.h"
 #include "common/unique_fd.h"
 #include "gpu_worker/runner/argument_blocks.h"
 #include "proto/runner.pb.h"
@@ -29,6 +30,8 @@ class MappedBuffers {
   bool AllocateWorkspace(int64_t bytes, int* error_number, std::string* error);
 
   const ArgumentBlocks& blocks() const { return blocks_; }
+  // Null if no page of MapRequest.turns is mapped.
+  CallTurns* turns() const { return turns_; }
 
  private:
   struct Mapping {
@@ -38,6 +41,7 @@ class MappedBuffers {
   void Clear();
 
   std::vector<Mapping> mappings_;
+  CallTurns* turns_ = nullptr;  // one of the mappings
   int workspace_fill_ = 0;
   ArgumentBlocks blocks_;
 };

@@ -5,7 +5,10 @@
 #include <ksearch_task.h>
 #include <stdint.h>
 
-constexpr int kSteps = 60'000;
+#ifndef STEPS
+#define STEPS 60'000
+#endif
+constexpr int kSteps = STEPS;
 constexpr int kMostChains = 8;
 
 // Adds what the steps come to, which is less than a rounding, to c[0].

@@ -271,6 +271,7 @@ RunnerLink::BatchReply RunnerLink::RunBatch(const v1::BatchRequest& batch, absl:
   const absl::Duration all_waits = waited() - waited_before;
   result.waited = std::clamp(all_waits - hidden, absl::ZeroDuration(), result.audit);
   result.waited_for_others = std::clamp(all_waits - others, absl::ZeroDuration(), result.waited);
+  result.other_threads = std::max(others, absl::ZeroDuration());
   if (result.ending.passed()) {
     result.inner_ns.assign(reply.done().inner_ns().begin(), reply.done().inner_ns().end());
     result.host_ns.assign(reply.done().host_ns().begin(), reply.done().host_ns().end());
@@ -440,6 +441,7 @@ void RunnerLink::LearnSender(absl::Time deadline) {
         std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
         runner_delay_.emplace(RunQueueDelay::OfProcess(sender.pid));
         runner_threads_.emplace(sender.pid);
+        runner_pid_ = sender.pid;
         // It waits for our answer to HELLO, so the pid is still its own.
         runner_pidfd_.Reset(static_cast<int>(::syscall(SYS_pidfd_open, sender.pid, 0)));
         cannot_watch_ = !runner_pidfd_.ok() && IsShortage(errno);

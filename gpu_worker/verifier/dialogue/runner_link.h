@@ -90,6 +90,8 @@ class RunnerLink {
     // The part of `waited` that no thread of the runner can have caused, whatever the runner
     // reports.
     absl::Duration waited_for_others;
+    // The processor time of the runner's threads other than its main thread.
+    absl::Duration other_threads;
   };
   // Makes the runner wake up (GPU: and run its own empty kernel), and does not stop it afterwards,
   // so that the device and both processes are ready for a batch that follows immediately. Returns
@@ -102,6 +104,8 @@ class RunnerLink {
   // answer.
   BatchReply RunBatch(const v1::BatchRequest& batch, absl::Time deadline,
                       const std::function<void()>& meanwhile = nullptr);
+  // Its main thread; absent before it has said HELLO.
+  std::optional<pid_t> runner_pid() const { return runner_pid_; }
   // For use within `meanwhile`: whether the answer has already arrived.
   bool Answered() const;
 
@@ -172,6 +176,7 @@ class RunnerLink {
   const RunQueueDelay own_delay_ = RunQueueDelay::OfThisThread();
   std::optional<RunQueueDelay> runner_delay_;
   std::optional<ProcessThreads> runner_threads_;
+  std::optional<pid_t> runner_pid_;
   UniqueFd runner_pidfd_;
   bool cannot_watch_ = false;  // no descriptor was available
   bool ready_ = false;

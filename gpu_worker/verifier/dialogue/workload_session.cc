@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
+#include "gpu_worker/verifier/dialogue/calls_in_turn.h"
+#include "gpu_worker/verifier/dialogue/one_late_call.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/tensors/output_judge.h"
 #include "gpu_worker/verifier/tensors/suite_verdict.h"
@@ -24,10 +25,6 @@ constexpr absl::Duration kCopiesTime = absl::Milliseconds(100);
 constexpr absl::Duration kMapTimeout = absl::Seconds(30);
 // For mapping, beyond a call's limit: the program says within it how large its workspace is.
 constexpr absl::Duration kMapSlack = absl::Seconds(10);
-// Inputs come late within the first part of a call, so that it is mostly still at work.
-constexpr double kLatePartOfCall = 0.7;
-// No longer than this: the program may need every core.
-constexpr absl::Duration kAwakeTime = absl::Milliseconds(50);
 // Variants of decoys: beyond those that any call gets.
 constexpr int64_t kFirstDecoyVariant = int64_t{1} << 30;
 
@@ -44,7 +41,7 @@ Ending WorkloadSession::Map(int sets, const Limits& limits, int workspace_fill) 
 
 WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode mode,
                                             const BatchForm& form, const OracleEntries& oracles,
-                                            const Limits& limits, LateCall* late) {
+                                            const Limits& limits, Deliveries* late) {
   const uint64_t salt = rng_.Next();
   v1::BatchRequest request;
   request.set_mode(form.mode);
@@ -70,13 +67,17 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   prepared.insert(prepared.end(), decoys.begin(), decoys.end());
   if (!form.inputs_last) buffers_->Prepare(prepared, salt);
   // Before the lead-in: a longer pause after it would tell the runner what kind of batch follows.
-  if (late != nullptr) late->inputs = buffers_->Withhold(calls[late->place], &rng_);
+  const bool withheld = late != nullptr && late->Withhold();
+  if (late != nullptr && late->in_turn()) {
+    if (!withheld) return batch;
+    request.set_in_turn(true);
+  }
   const absl::Time batch_deadline = BatchDeadline(calls.size(), mode, limits);
   if (form.lead_in) batch.lead_in = link_.LeadIn(std::min(limits.deadline, batch_deadline));
   if (form.inputs_last) buffers_->Prepare(prepared, salt);
   std::function<void()> meanwhile;
-  if (late != nullptr && late->inputs != nullptr) {
-    meanwhile = [&] { Deliver(calls, salt, std::min(limits.deadline, batch_deadline), late); };
+  if (withheld) {
+    meanwhile = [&] { late->Deliver(salt, std::min(limits.deadline, batch_deadline)); };
   }
   RunnerLink::BatchReply reply =
       link_.RunBatch(request, std::min(limits.deadline, batch_deadline), meanwhile);
@@ -102,6 +103,7 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   batch.head_start = reply.head_start;
   batch.waited = reply.waited;
   batch.waited_for_others = reply.waited_for_others;
+  batch.other_threads = reply.other_threads;
   const std::vector<CallFindings> findings = buffers_->Collect(calls, salt);
   batch.output_check = clock_.SteadyNow() - done;
   batch.ending = link_.AwaitStop();
@@ -135,27 +137,40 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
 Ending WorkloadSession::RunWithLateInputs(const std::vector<Call>& calls, const BatchForm& form,
                                           const Limits& limits, bool* seen) {
   *seen = false;
-  LateCall late;
-  const size_t others = calls.size() - 1;
-  if (rng_.NextBelow(3) == 0) {
-    // At some point of the call before it: a thread may work only one call ahead.
-    late.place = 1 + static_cast<size_t>(rng_.NextBelow(others));
-    late.done = late.place - 1;
-    late.further = kLatePartOfCall * rng_.NextDouble() * last_call_;
-  } else {
-    // Whenever it would not have begun yet, one of the later calls: the first may do the work of
-    // all, one after the other.
-    late.place = 1 + others / 2 + static_cast<size_t>(rng_.NextBelow(others - others / 2));
-    late.further = rng_.NextDouble() * static_cast<double>(late.place) * last_call_;
-  }
+  OneLateCall late(link_, *buffers_, clock_, calls, last_call_, &rng_);
   const Batch batch = Run(calls, Mode::kTimed, form, {}, limits, &late);
-  if (!batch.ending.passed() || !late.in_time) return batch.ending;
+  if (!batch.ending.passed() || !late.in_time()) return batch.ending;
   *seen = true;
-  if (std::optional<Suspect> suspect = MakeSuspect(calls[late.place])) {
+  KeepLate(late.call());
+  return {};
+}
+
+void WorkloadSession::KeepLate(const Call& call) {
+  if (std::optional<Suspect> suspect = MakeSuspect(call)) {
     suspect->late = true;
     late_.push_back(*std::move(suspect));
   }
-  return {};
+}
+
+WorkloadSession::TimesInTurn WorkloadSession::RunInTurn(const std::vector<Call>& calls,
+                                                        const OracleEntries& oracles,
+                                                        const Limits& limits, bool keeps_one) {
+  TimesInTurn made;
+  CallsInTurn turns(link_, *buffers_, clock_, calls, &rng_);
+  const Batch batch = Run(calls, Mode::kTimed, BatchForm(), oracles, limits, &turns);
+  made.ending = batch.ending;
+  if (!made.ending.passed()) return made;
+  if (turns.unfinished()) {
+    made.ending = {v1::OUTCOME_CHEAT,
+                   "a timed call returned before its outputs were completely written"};
+    return made;
+  }
+  made.us = turns.TakeMicros();
+  // In such a batch, too, a program must not be fast by being wrong.
+  if (keeps_one && !made.us.empty() && !sampled_.empty()) {
+    KeepLate(calls[static_cast<size_t>(rng_.NextBelow(calls.size()))]);
+  }
+  return made;
 }
 
 Ending WorkloadSession::RunWithCase(const std::shared_ptr<const WorkloadCase>& other,
@@ -170,25 +185,6 @@ Ending WorkloadSession::RunWithCase(const std::shared_ptr<const WorkloadCase>& o
   Ending ending = apart.Run(calls, Mode::kTimed, form, oracles, limits).ending;
   buffers_->SetCase(workload_);
   return ending;
-}
-
-void WorkloadSession::Deliver(const std::vector<Call>& calls, uint64_t salt, absl::Time deadline,
-                              LateCall* late) {
-  const auto wait = [&](const std::function<bool()>& more) {
-    while (more() && !link_.Answered() && clock_.SteadyNow() < deadline) std::this_thread::yield();
-  };
-  if (late->done > 0) {
-    const int before = calls[late->done - 1].set;
-    wait([&] { return buffers_->IsPending(before, salt); });
-  }
-  const absl::Time then = clock_.SteadyNow() + late->further;
-  wait([&] { return clock_.SteadyNow() < then; });
-  late->inputs->Deliver();
-  late->in_time = buffers_->IsPending(calls[late->place - 1].set, salt);
-  // Awake, so that the runner is stopped the sooner once it says "done": what a thread of the
-  // program was to finish while this process wakes up is missing.
-  const absl::Time asleep_from = std::min(deadline, clock_.SteadyNow() + kAwakeTime);
-  wait([&] { return clock_.SteadyNow() < asleep_from; });
 }
 
 absl::Duration WorkloadSession::CheckOutputs(const std::vector<Call>& calls) {

@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/rng.h"
 #include "gpu_worker/verifier/dialogue/call_sample.h"
+#include "gpu_worker/verifier/dialogue/deliveries.h"
 #include "gpu_worker/verifier/dialogue/runner_link.h"
 #include "gpu_worker/verifier/tensors/buffer_sets.h"
 #include "gpu_worker/verifier/tensors/compare.h"
@@ -62,6 +63,7 @@ class WorkloadSession {
     absl::Duration head_start;         // before it: RunnerLink::BatchReply
     absl::Duration waited;             // part of audit spent waiting for a core
     absl::Duration waited_for_others;  // the part that no thread of the runner can have caused
+    absl::Duration other_threads;      // processor time of the runner's other threads
     absl::Duration lead_in;            // if the batch has one
     // From "done" until the outputs were checked. Work that is still running on the device delays
     // it.
@@ -121,6 +123,20 @@ class WorkloadSession {
   // withheld (BufferSets::Withhold).
   Ending RunWithLateInputs(const std::vector<Call>& calls, const BatchForm& form,
                            const Limits& limits, bool* seen);
+
+  // Runs a batch whose calls are released one by one: each call's inputs come once the call before
+  // it has returned, so that a call can only do its own work. Between two calls the program stays
+  // as ready as in any batch. Not for programs whose threads need every core: this process keeps
+  // one. With `keeps_one`, a random call joins suspects(), unless nothing is to be compared later.
+  struct TimesInTurn {
+    Ending ending;
+    // By this process' clock, from each call's release to its return. Empty if that cannot be done
+    // here: calls cannot be released (BufferSets::turns), inputs cannot be withheld, or there is
+    // only one core. Then no call was made.
+    std::vector<double> us;
+  };
+  TimesInTurn RunInTurn(const std::vector<Call>& calls, const OracleEntries& oracles,
+                        const Limits& limits, bool keeps_one);
 
   // Runs a batch like a timed one, whose time does not count, with inputs of `other`, a case of the
   // same workload. Only variants in `oracles` are compared.
@@ -199,21 +215,12 @@ class WorkloadSession {
   }
 
  private:
-  // A call whose inputs come late.
-  struct LateCall {
-    size_t place = 0;        // in the batch, above 0
-    size_t done = 0;         // this many calls (fewer than `place`) return first
-    absl::Duration further;  // and then this much time passes
-    std::unique_ptr<LateInputs> inputs;
-    bool in_time = false;  // they arrived before the call can have begun
-  };
-
   Batch Run(const std::vector<Call>& calls, Mode mode, const BatchForm& form,
-            const OracleEntries& oracles, const Limits& limits, LateCall* late);
-  // Delivers late inputs while the runner makes these calls.
-  void Deliver(const std::vector<Call>& calls, uint64_t salt, absl::Time deadline, LateCall* late);
+            const OracleEntries& oracles, const Limits& limits, Deliveries* late);
   Ending Judge(const std::vector<Call>& calls, const std::vector<CallFindings>& findings, Mode mode,
                const OracleEntries& oracles);
+  // Adds a call whose inputs came late to suspects().
+  void KeepLate(const Call& call);
   // Returns true if the next call is a trial for the rule of the task's suite.
   bool IsTrial(Mode mode) const;
   std::optional<Suspect> MakeSuspect(const Call& call) const;

@@ -52,6 +52,22 @@ std::unique_ptr<LateInputs> HostLateInputs::Withhold(const WorkloadCase& workloa
   return std::unique_ptr<LateInputs>(new HostLateInputs(std::move(parts)));
 }
 
+std::unique_ptr<LateInputs> HostLateInputs::WithholdAll(const WorkloadCase& workload,
+                                                        const std::vector<std::byte*>& memory,
+                                                        const std::vector<std::byte*>& stand_ins) {
+  std::vector<Part> parts;
+  for (size_t t = 0; t < memory.size(); ++t) {
+    if (workload.generator(static_cast<int>(t)).repeats()) continue;
+    Part part;
+    part.place = memory[t];
+    part.bytes.assign(part.place, part.place + workload.tensors()[t].bytes);
+    std::memcpy(part.place, stand_ins[t], part.bytes.size());
+    parts.push_back(std::move(part));
+  }
+  if (parts.empty()) return nullptr;
+  return std::unique_ptr<LateInputs>(new HostLateInputs(std::move(parts)));
+}
+
 void HostLateInputs::Deliver() {
   for (const Part& part : parts_) std::memcpy(part.place, part.bytes.data(), part.bytes.size());
   // Orders the writes before the caller's next reads.

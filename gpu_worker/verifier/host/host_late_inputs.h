@@ -23,6 +23,12 @@ class HostLateInputs final : public LateInputs {
   static std::unique_ptr<LateInputs> Withhold(const WorkloadCase& workload,
                                               const std::vector<std::byte*>& memory, Rng* rng);
 
+  // Withholds all inputs whose contents differ from call to call: those in `stand_ins`, another
+  // call's, are in their place. Null if there are none.
+  static std::unique_ptr<LateInputs> WithholdAll(const WorkloadCase& workload,
+                                                 const std::vector<std::byte*>& memory,
+                                                 const std::vector<std::byte*>& stand_ins);
+
   void Deliver() override;
 
  private:

@@ -48,35 +48,44 @@ absl::StatusOr<std::shared_ptr<BufferSets>> MemfdBufferSets::Create(
   auto made = std::shared_ptr<MemfdBufferSets>(new MemfdBufferSets(std::move(workload), sets));
   for (int set = 0; set < sets; ++set) {
     for (const TensorArgument& tensor : made->workload_->tensors()) {
-      Buffer buffer;
-      buffer.file_bytes =
-          (2 * kGuardBytes + tensor.bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-      buffer.fd.Reset(::memfd_create("ksearch-tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-      if (!buffer.fd.ok()) return ErrnoStatus(errno, "memfd_create");
-      if (::ftruncate(buffer.fd.get(), buffer.file_bytes) != 0) {
-        return ErrnoStatus(errno, absl::StrCat("size a buffer of ", buffer.file_bytes, " bytes"));
-      }
-      if (::fcntl(buffer.fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-        return ErrnoStatus(errno, "seal a buffer");
-      }
-      void* base = ::mmap(nullptr, static_cast<size_t>(buffer.file_bytes), PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_POPULATE, buffer.fd.get(), 0);
-      if (base == MAP_FAILED) {
-        return absl::ResourceExhaustedError(
-            absl::StrCat("no memory for buffer '", tensor.name, "' of set ", set));
-      }
-      buffer.base = static_cast<std::byte*>(base);
+      ASSIGN_OR_RETURN(
+          Buffer buffer,
+          MakeBuffer(absl::StrCat("buffer '", tensor.name, "' of set ", set),
+                     (2 * kGuardBytes + tensor.bytes + kPageBytes - 1) / kPageBytes * kPageBytes));
       made->bytes_ += buffer.file_bytes;
       made->buffers_.push_back(std::move(buffer));
     }
   }
+  ASSIGN_OR_RETURN(made->turns_, MakeBuffer("the turns of calls", CallTurns::kBytes));
   return std::shared_ptr<BufferSets>(std::move(made));
+}
+
+absl::StatusOr<MemfdBufferSets::Buffer> MemfdBufferSets::MakeBuffer(const std::string& name,
+                                                                    int64_t bytes) {
+  Buffer buffer;
+  buffer.file_bytes = bytes;
+  buffer.fd.Reset(::memfd_create("ksearch-tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!buffer.fd.ok()) return ErrnoStatus(errno, "memfd_create");
+  if (::ftruncate(buffer.fd.get(), bytes) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("size a buffer of ", bytes, " bytes"));
+  }
+  if (::fcntl(buffer.fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return ErrnoStatus(errno, "seal a buffer");
+  }
+  void* base = ::mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_POPULATE, buffer.fd.get(), 0);
+  if (base == MAP_FAILED) {
+    return absl::ResourceExhaustedError(absl::StrCat("no memory for ", name));
+  }
+  buffer.base = static_cast<std::byte*>(base);
+  return buffer;
 }
 
 MemfdBufferSets::~MemfdBufferSets() {
   for (const Buffer& buffer : buffers_) {
     if (buffer.base != nullptr) ::munmap(buffer.base, static_cast<size_t>(buffer.file_bytes));
   }
+  if (turns_.base != nullptr) ::munmap(turns_.base, static_cast<size_t>(turns_.file_bytes));
 }
 
 std::vector<MapPacket> MemfdBufferSets::Map(int sets) {
@@ -96,11 +105,15 @@ std::vector<MapPacket> MemfdBufferSets::Map(int sets) {
       AddTensor(tensors[t], set, kGuardBytes, &packets.back());
     }
   }
+  // An earlier runner could have left a mark there.
+  std::memset(turns_.base, 0, static_cast<size_t>(turns_.file_bytes));
+  if (!packets.empty()) AddTurns(turns_.fd.get(), &packets.front());
   return packets;
 }
 
 void MemfdBufferSets::Prepare(const std::vector<FilledSet>& calls, uint64_t poison_salt) {
   const auto& tensors = workload_->tensors();
+  remembered_.clear();
   for (const FilledSet& call : calls) {
     for (size_t t = 0; t < tensors.size(); ++t) {
       std::byte* const memory = tensor_memory(call.set, t);
@@ -113,12 +126,21 @@ void MemfdBufferSets::Prepare(const std::vector<FilledSet>& calls, uint64_t pois
   }
 }
 
-std::unique_ptr<LateInputs> MemfdBufferSets::Withhold(const FilledSet& call, Rng* rng) {
+std::vector<std::byte*> MemfdBufferSets::Inputs(int set) const {
   std::vector<std::byte*> inputs;
   for (int t = 0; t < workload_->inputs(); ++t) {
-    inputs.push_back(tensor_memory(call.set, static_cast<size_t>(t)));
+    inputs.push_back(tensor_memory(set, static_cast<size_t>(t)));
   }
-  return HostLateInputs::Withhold(*workload_, inputs, rng);
+  return inputs;
+}
+
+std::unique_ptr<LateInputs> MemfdBufferSets::Withhold(const FilledSet& call, Rng* rng) {
+  return HostLateInputs::Withhold(*workload_, Inputs(call.set), rng);
+}
+
+std::unique_ptr<LateInputs> MemfdBufferSets::WithholdAll(const FilledSet& call,
+                                                         const FilledSet& stand_in) {
+  return HostLateInputs::WithholdAll(*workload_, Inputs(call.set), Inputs(stand_in.set));
 }
 
 std::vector<CallFindings> MemfdBufferSets::Collect(const std::vector<FilledSet>& calls,
@@ -155,7 +177,6 @@ void MemfdBufferSets::RememberPlaces(const std::vector<FilledSet>& calls, Rng* r
   const auto outputs = static_cast<int64_t>((tensors.size() - inputs) * calls.size());
   const int64_t places =
       std::clamp(kPlacesOfBatch / std::max<int64_t>(1, outputs), kLeastPlaces, kMostPlaces);
-  remembered_.clear();
   // The latest call first, as in Collect.
   for (size_t i = calls.size(); i-- > 0;) {
     for (size_t t = inputs; t < tensors.size(); ++t) {

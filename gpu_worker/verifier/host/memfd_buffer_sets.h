@@ -33,6 +33,9 @@ class MemfdBufferSets final : public BufferSets {
   std::vector<MapPacket> Map(int sets) override;
   void Prepare(const std::vector<FilledSet>& calls, uint64_t poison_salt) override;
   std::unique_ptr<LateInputs> Withhold(const FilledSet& call, Rng* rng) override;
+  std::unique_ptr<LateInputs> WithholdAll(const FilledSet& call,
+                                          const FilledSet& stand_in) override;
+  CallTurns* turns() override { return reinterpret_cast<CallTurns*>(turns_.base); }
   bool IsPending(int set, uint64_t poison_salt) const override {
     return UnwrittenOutput(set, poison_salt).has_value();
   }
@@ -55,6 +58,9 @@ class MemfdBufferSets final : public BufferSets {
     int64_t file_bytes = 0;
   };
 
+  // Makes a file of `bytes` that cannot shrink, and maps it.
+  static absl::StatusOr<Buffer> MakeBuffer(const std::string& name, int64_t bytes);
+
   MemfdBufferSets(std::shared_ptr<const WorkloadCase> workload, int sets)
       : workload_(std::move(workload)), sets_(sets), guard_word_(RandomUint64()) {}
   const Buffer& buffer(int set, size_t tensor) const {
@@ -63,6 +69,7 @@ class MemfdBufferSets final : public BufferSets {
   std::optional<std::string> BrokenGuard(int set) const;
   std::optional<std::string> UnwrittenOutput(int set, uint64_t poison_salt) const;
   uint64_t Fingerprint(int set) const;
+  std::vector<std::byte*> Inputs(int set) const;
   std::byte* tensor_memory(int set, size_t tensor) const {
     return buffer(set, tensor).base + kGuardBytes;
   }
@@ -71,8 +78,9 @@ class MemfdBufferSets final : public BufferSets {
   const int sets_;
   const uint64_t guard_word_;
   std::vector<Buffer> buffers_;
+  Buffer turns_;
   int64_t bytes_ = 0;
-  // A place in an output, and its value at the last RememberPlaces.
+  // A place in an output, and its value when RememberPlaces chose it.
   struct Seen {
     size_t tensor;
     const std::byte* place;

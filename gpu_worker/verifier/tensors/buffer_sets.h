@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/call_turns.h"
 #include "common/rng.h"
 #include "gpu_worker/verifier/tensors/late_inputs.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
@@ -96,6 +97,15 @@ class BufferSets {
   // After Prepare: withholds a part of this call's inputs, to be delivered while the runner is
   // working. Null if no input can be withheld.
   virtual std::unique_ptr<LateInputs> Withhold(const FilledSet&, Rng*) { return nullptr; }
+  // The same for all of this call's inputs that differ from call to call. Until they are delivered,
+  // its set holds copies of those in the set of `stand_in`, another prepared call.
+  virtual std::unique_ptr<LateInputs> WithholdAll(const FilledSet& /*call*/,
+                                                  const FilledSet& /*stand_in*/) {
+    return nullptr;
+  }
+  // The page through which a runner's calls are released, which Map shares with it. Null if calls
+  // cannot be released one by one.
+  virtual CallTurns* turns() { return nullptr; }
   // For a prepared call, while the runner is working: whether its outputs still show their poison,
   // which means that the call has not returned yet. False proves nothing.
   virtual bool IsPending(int, uint64_t) const { return false; }
@@ -107,10 +117,10 @@ class BufferSets {
   // Prepare. The outputs of other calls must be as Collect left them.
   virtual std::optional<std::string> FirstWritten(const std::vector<FilledSet>& calls,
                                                   uint64_t poison_salt) = 0;
-  // To be called right after the calls, before Collect: remembers the values at some places of
-  // their outputs, chosen by `rng`. ChangedSinceRemembered then names the first output whose value
-  // at such a place has changed, because something is still writing to it. For memory that Collect
-  // does not copy; otherwise both do nothing.
+  // To be called right after some of the prepared calls, before Collect: remembers the values at
+  // some places of their outputs, chosen by `rng`, until the next Prepare. ChangedSinceRemembered
+  // then names the first output whose value at such a place has changed, because something was
+  // still writing to it. For memory that Collect does not copy; otherwise both do nothing.
   virtual void RememberPlaces(const std::vector<FilledSet>&, Rng*) {}
   virtual std::optional<std::string> ChangedSinceRemembered() const { return std::nullopt; }
   // Overwrites the outputs of these calls, so that no other runner finds them. Compare and Save

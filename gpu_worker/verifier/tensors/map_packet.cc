@@ -1,5 +1,7 @@
 #include "gpu_worker/verifier/tensors/map_packet.h"
 
+#include "common/call_turns.h"
+
 namespace ksearch {
 
 MapPacket& AddPacket(const WorkloadCase& workload, int sets, std::vector<MapPacket>* packets) {
@@ -15,6 +17,11 @@ MapPacket& AddPacket(const WorkloadCase& workload, int sets, std::vector<MapPack
 void AddMemory(int fd, int64_t bytes, MapPacket* packet) {
   packet->fds.push_back(fd);
   packet->request.add_memory_bytes(bytes);
+}
+
+void AddTurns(int fd, MapPacket* packet) {
+  AddMemory(fd, CallTurns::kBytes, packet);
+  packet->request.set_turns(true);
 }
 
 void AddTensor(const TensorArgument& tensor, int set, int64_t offset, MapPacket* packet) {

@@ -17,6 +17,9 @@ MapPacket& AddPacket(const WorkloadCase& workload, int sets, std::vector<MapPack
 // Attaches a piece of memory of `bytes`. The descriptor stays the caller's.
 void AddMemory(int fd, int64_t bytes, MapPacket* packet);
 
+// Attaches the page of CallTurns to a packet that gets no further memory.
+void AddTurns(int fd, MapPacket* packet);
+
 // Adds a tensor at offset `offset` in the piece of memory that was attached last.
 void AddTensor(const TensorArgument& tensor, int set, int64_t offset, MapPacket* packet);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -40,7 +41,9 @@ Ending HostBlockTimer::OpenSide(ConfirmationSide* side, const ConfirmationCase&)
 // There is only one way.
 SideEnding HostBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSide*, ConfirmationSide*,
                                   bool*) {
+  in_turn_ = InTurnTimes();
   alone_ = AloneCalls(kHostAloneShare, kHostAloneMicros);
+  batches_took_ = other_threads_ = absl::ZeroDuration();
   rival_us_.clear();
   candidate_us_.clear();
   extra_us_ = &all_extra_us_[one.workload->key()];
@@ -77,8 +80,43 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
   candidate->call_us = pair.candidate_us;
   rival_us_.push_back(pair.rival_us);
   candidate_us_.push_back(pair.candidate_us);
-  if (pairs_left == 1) pair.ended = RunCallsAlone(first, second, one, calls);
+  if (pairs_left == 1) {
+    pair.ended = RunCallsInTurn(first, second, one, calls);
+    if (pair.ended.passed() && in_turn_.empty()) {
+      pair.ended = RunCallsAlone(first, second, one, calls);
+    }
+  }
   return pair;
+}
+
+SideEnding HostBlockTimer::RunCallsInTurn(ConfirmationSide* first, ConfirmationSide* second,
+                                          const ConfirmationCase& one, int calls) {
+  const double longest_us = std::max(Median(rival_us_), Median(candidate_us_));
+  const double spare_cores = static_cast<double>(std::thread::hardware_concurrency()) - 2;
+  if (calls < 2 || longest_us > kMostInTurnMicros ||
+      other_threads_ > std::max(kMostOtherThreads, spare_cores) * batches_took_) {
+    return {};
+  }
+  // This process keeps a second copy of their inputs meanwhile.
+  const auto fit =
+      static_cast<int>(kMostInTurnBytes / std::max<int64_t>(1, one.workload->footprint_bytes()));
+  calls = std::min(calls, fit);
+  if (calls < 2) return {};
+  const int batches = std::min((kInTurnCalls + calls - 1) / calls, kMostInTurnBatches);
+  const auto kept =
+      static_cast<int>(first->dealer->rng().NextBelow(static_cast<uint64_t>(batches)));
+  for (int i = 0; i < batches; ++i) {
+    for (ConfirmationSide* side : {first, second}) {
+      const std::vector<int> sets =
+          side->dealer->PickSets(std::min(calls, side->dealer->most_calls()));
+      WorkloadSession::TimesInTurn made = side->session->RunInTurn(
+          side->dealer->DealTo(sets, side->dealer->oracled_left() > 0 ? 1 : 0), one.oracles,
+          limits_, i == kept);
+      if (!made.ending.passed()) return {std::move(made.ending), side};
+      for (const double us : made.us) in_turn_.Add(side->is_candidate, us);
+    }
+  }
+  return {};
 }
 
 SideEnding HostBlockTimer::RunCallsAlone(ConfirmationSide* first, ConfirmationSide* second,
@@ -106,18 +144,24 @@ SideEnding HostBlockTimer::RunCallsAlone(ConfirmationSide* first, ConfirmationSi
 }
 
 double HostBlockTimer::ExtraMicrosACall() {
-  if (alone_.empty()) return 0;
-  // The rival pays for its wake-up too, however long that takes on a busy machine.
-  extra_us_->push_back(alone_.ExtraMicros(Median(rival_us_), Median(candidate_us_),
-                                          std::numeric_limits<double>::infinity()));
+  if (in_turn_.empty() && alone_.empty()) return 0;
+  const double rival_us = Median(rival_us_), candidate_us = Median(candidate_us_);
+  // Where a call alone wakes the runner, the rival pays for that too, however long it takes on a
+  // busy machine.
+  extra_us_->push_back(
+      in_turn_.empty()
+          ? alone_.ExtraMicros(rival_us, candidate_us, std::numeric_limits<double>::infinity())
+          : in_turn_.ExtraMicros(rival_us, candidate_us));
   // Other programs of this machine disturb a few calls of one launch.
   return Median(*extra_us_);
 }
 
 std::string HostBlockTimer::Summary() const {
-  if (alone_.empty()) return "";
+  if (in_turn_.empty() && alone_.empty()) return "";
   return absl::StrCat("in_batch_us=", Median(rival_us_), "/", Median(candidate_us_), " ",
-                      alone_.Summary(), " extra_us=", extra_us_->back());
+                      in_turn_.empty() ? alone_.Summary() : in_turn_.Summary(),
+                      " other_threads=", absl::FDivDuration(other_threads_, batches_took_),
+                      " extra_us=", extra_us_->back());
 }
 
 // Waking a runner takes as long as some calls: a batch has all that a block needs, as far as there
@@ -149,6 +193,8 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
     spent_us += absl::ToDoubleMicroseconds(
         batch.head_start + std::max(batch.audit - side->least_round_trip, batch.audit / 10));
     calls_done += batch.calls;
+    batches_took_ += batch.audit;
+    other_threads_ += batch.other_threads;
   }
   *us_per_call = spent_us / static_cast<double>(calls_done);
   return {};

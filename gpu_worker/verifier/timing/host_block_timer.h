@@ -8,6 +8,7 @@
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/timing/alone_calls.h"
 #include "gpu_worker/verifier/timing/block_timer.h"
+#include "gpu_worker/verifier/timing/in_turn_times.h"
 
 namespace ksearch {
 
@@ -49,8 +50,12 @@ class HostBlockTimer final : public BlockTimer {
   // clock.
   Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int calls, int blocks_left,
                   double* us_per_call);
-  // Makes calls of both sides alone: a program that works ahead, in one call of a batch, gains
-  // nothing there.
+  // Makes calls of both sides in turn (WorkloadSession::RunInTurn): a program that works ahead, in
+  // one call of a batch, gains nothing there. Leaves in_turn_ empty where that cannot be done.
+  SideEnding RunCallsInTurn(ConfirmationSide* first, ConfirmationSide* second,
+                            const ConfirmationCase& one, int calls);
+  // The same with calls alone, each a batch of its own: for longer calls, and for programs that may
+  // need every core.
   SideEnding RunCallsAlone(ConfirmationSide* first, ConfirmationSide* second,
                            const ConfirmationCase& one, int calls);
   Bench& bench_;
@@ -59,7 +64,11 @@ class HostBlockTimer final : public BlockTimer {
 
   int launch_ = 0;
   // Of the current launch and workload.
+  InTurnTimes in_turn_;
   AloneCalls alone_{kHostAloneShare, kHostAloneMicros};
+  // Of both sides' blocks: the time of their batches, and what other threads than the main one ran.
+  absl::Duration batches_took_;
+  absl::Duration other_threads_;
   std::vector<double> rival_us_;  // a call in a batch, of each block
   std::vector<double> candidate_us_;
   // What calls alone took longer in each launch so far, for the current workload and for all, by

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 namespace ksearch {
@@ -53,6 +55,28 @@ TEST(MappedBuffersTest, BlocksHoldValuesAndPointers) {
   EXPECT_STREQ(reinterpret_cast<const char*>(block[2]), "second");
   EXPECT_EQ(block[3], 0u);
   EXPECT_EQ(buffers.blocks().blank()[2], 0u);
+}
+
+TEST(MappedBuffersTest, TheLastPieceOfMemoryMayReleaseCalls) {
+  MappedBuffers buffers;
+  std::vector<UniqueFd> fds = Files(3);
+  ASSERT_EQ(::ftruncate(fds[2].get(), CallTurns::kBytes), 0);
+  v1::MapRequest request = Request();
+  request.add_memory_bytes(CallTurns::kBytes);
+  request.set_turns(true);
+  int error_number = 0;
+  std::string error;
+  ASSERT_TRUE(buffers.Map(request, fds, &error_number, &error)) << error;
+  ASSERT_NE(buffers.turns(), nullptr);
+  buffers.turns()->returned = 3;
+  uint32_t returned = 0;
+  ASSERT_EQ(::pread(fds[2].get(), &returned, sizeof returned, offsetof(CallTurns, returned)),
+            static_cast<ssize_t>(sizeof returned));
+  EXPECT_EQ(returned, 3u);
+  // Gone with the workload.
+  fds.resize(2);
+  ASSERT_TRUE(buffers.Map(Request(), fds, &error_number, &error)) << error;
+  EXPECT_EQ(buffers.turns(), nullptr);
 }
 
 TEST(MappedBuffersTest, IsCompleteOnceEveryBufferOfEverySetIsThere) {

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "gpu_worker/verifier/dialogue/oracle.h"
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
@@ -112,6 +114,41 @@ TEST_F(SessionTest, WorkDoneAheadIsWrongWhereInputsComeLate) {
     EXPECT_GT(seen, 0);
     EXPECT_EQ(wrong, honest ? 0 : 1) << seen << " seen of " << goes;
   }
+}
+
+TEST_F(SessionTest, CallsInTurnAreTimedOneByOne) {
+  if (std::thread::hardware_concurrency() < 2)
+    GTEST_SKIP() << "verifier and runner need a core each";
+  // It would have all answers after its first call.
+  for (const char* program : {"honest", "computes_apart"}) {
+    Open(program);
+    session_->CompareLater(1);
+    for (int batch = 1; batch <= 3; ++batch) {
+      std::vector<WorkloadSession::Call> calls;
+      for (int set = 0; set < kSets - 1; ++set) calls.push_back({set, next_variant_++});
+      const WorkloadSession::TimesInTurn made =
+          session_->RunInTurn(calls, {}, limits_, /*keeps_one=*/true);
+      ASSERT_TRUE(made.ending.passed()) << made.ending.message;
+      ASSERT_EQ(made.us.size(), calls.size());
+      EXPECT_GT(*std::min_element(made.us.begin(), made.us.end()), 0);
+      ASSERT_EQ(static_cast<int>(session_->suspects().size()), batch);
+      EXPECT_TRUE(session_->suspects().back().late);
+      if (std::string(program) == "honest") {
+        EXPECT_TRUE(Right(session_->suspects().back()));
+      }
+    }
+  }
+}
+
+TEST_F(SessionTest, ACallInTurnReturnsNoEarlierThanItsOutputsAreThere) {
+  if (std::thread::hardware_concurrency() < 2)
+    GTEST_SKIP() << "verifier and runner need a core each";
+  Open("forged_turns");
+  std::vector<WorkloadSession::Call> calls;
+  for (int set = 0; set < kSets - 1; ++set) calls.push_back({set, next_variant_++});
+  const WorkloadSession::TimesInTurn made =
+      session_->RunInTurn(calls, {}, limits_, /*keeps_one=*/true);
+  EXPECT_EQ(made.ending.outcome, v1::OUTCOME_CHEAT) << made.ending.message;
 }
 
 TEST_F(SessionTest, ABatchIsNotWaitedForMuchLongerThanTheOnesBefore) {

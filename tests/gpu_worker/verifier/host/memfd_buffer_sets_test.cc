@@ -64,9 +64,33 @@ TEST_F(MemfdBufferSetsTest, MapNamesEverySlot) {
   EXPECT_EQ(request.sets(), 2);
   EXPECT_EQ(request.slots_size(), 6);  // m n k a b c
   ASSERT_EQ(request.buffers_size(), 6);
-  EXPECT_EQ(packets[0].fds.size(), 6u);
+  EXPECT_EQ(packets[0].fds.size(), 7u);
   EXPECT_EQ(request.buffers(2).slot(), 5);
   EXPECT_EQ(request.buffers(5).set(), 1);
+  EXPECT_TRUE(request.turns());
+  EXPECT_EQ(request.memory_bytes(6), CallTurns::kBytes);
+}
+
+TEST_F(MemfdBufferSetsTest, ANewRunnerFindsNothingInThePageOfTurns) {
+  ASSERT_NE(buffers_->turns(), nullptr);
+  (void)buffers_->Map(2);
+  buffers_->turns()->returned = 77;
+  char* const page = reinterpret_cast<char*>(buffers_->turns());
+  page[CallTurns::kBytes - 1] = 1;
+  (void)buffers_->Map(2);
+  EXPECT_TRUE(std::all_of(page, page + CallTurns::kBytes, [](char c) { return c == 0; }));
+}
+
+TEST_F(MemfdBufferSetsTest, AnotherCallsInputsStandInForAllThatAreWithheld) {
+  (void)buffers_->Map(2);
+  buffers_->Prepare({{0, 7}, {1, 8}}, 3);
+  const std::unique_ptr<LateInputs> late = buffers_->WithholdAll({1, 8}, {0, 7});
+  ASSERT_NE(late, nullptr);
+  EXPECT_EQ(buffers_->ChangedInput({1, 7}), std::nullopt);
+  late->Deliver();
+  EXPECT_EQ(buffers_->ChangedInput({1, 8}), std::nullopt);
+  EXPECT_EQ(buffers_->ChangedInput({0, 7}), std::nullopt);
+  EXPECT_EQ(Findings(1, 3).broken_guard, "");
 }
 
 TEST_F(MemfdBufferSetsTest, RememberedPlacesShowWhatIsWrittenLater) {
@@ -83,11 +107,18 @@ TEST_F(MemfdBufferSetsTest, RememberedPlacesShowWhatIsWrittenLater) {
   const auto bytes = static_cast<size_t>(packets[0].request.buffers(5).tensor_bytes());
   std::memset(late.tensor() + bytes / 2, 1, bytes / 10);
   EXPECT_THAT(buffers_->ChangedSinceRemembered(), Optional(HasSubstr("c")));
-  // Content that exists when places are next remembered is not a change; inputs are not checked.
-  buffers_->RememberPlaces(calls, &rng);
+  // What comes before its call's places are remembered is no change; inputs are not checked.
+  buffers_->Prepare(calls, 12);
+  std::memset(late.tensor() + bytes / 2, 1, bytes / 10);
+  buffers_->RememberPlaces({calls[0]}, &rng);
+  buffers_->RememberPlaces({calls[1]}, &rng);
   const Mapping input(packets[0], 0);
   input.floats()[0] += 1;
   EXPECT_EQ(buffers_->ChangedSinceRemembered(), std::nullopt);
+  // Those of the first call are still remembered.
+  const Mapping first(packets[0], 2);
+  std::memset(first.tensor() + bytes / 2, 1, bytes / 10);
+  EXPECT_THAT(buffers_->ChangedSinceRemembered(), Optional(HasSubstr("c")));
 }
 
 TEST_F(MemfdBufferSetsTest, ManySetsTakeSeveralPackets) {
@@ -99,7 +130,7 @@ TEST_F(MemfdBufferSetsTest, ManySetsTakeSeveralPackets) {
     EXPECT_LE(packets[i].fds.size(), 250u);
     fds += packets[i].fds.size();
   }
-  EXPECT_EQ(fds, 3u * 64u);
+  EXPECT_EQ(fds, 3u * 64u + 1);
 }
 
 TEST_F(MemfdBufferSetsTest, InputsThatComeLateAreCompleteInTheEnd) {

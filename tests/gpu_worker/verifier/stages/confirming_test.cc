@@ -131,6 +131,19 @@ TEST(ConfirmingTest, WorkDoneAheadAndCheckedIsNoImprovement) {
       << verdict.comparisons(0).DebugString();
 }
 
+// The same where a call takes some 15 us and works ahead in a series only, as its third call: made
+// alone, it takes as long as any.
+TEST(ConfirmingTest, ShortWorkDoneAheadInASeriesIsNoImprovement) {
+  RealVerifier verifier;
+  v1::VerifierRequest request = ConfirmRequest("ahead_in_series", "honest_short_steps");
+  request.mutable_job()->clear_workload_uuids();
+  for (const char* uuid : {"small", "odd"}) request.mutable_job()->add_workload_uuids(uuid);
+  const v1::Verdict verdict = verifier.Verify(request);
+  ASSERT_THAT(verdict.comparisons(), SizeIs(1)) << verdict.message();
+  EXPECT_NE(verdict.comparisons(0).verdict(), v1::Comparison::IMPROVED)
+      << verdict.comparisons(0).DebugString();
+}
+
 TEST(ConfirmingTest, AConfirmationHasCallsThatAreNotMade) {
   RealVerifier verifier;
   const v1::Verdict verdict = verifier.Verify(ConfirmRequest("computes_ahead", "honest"));
