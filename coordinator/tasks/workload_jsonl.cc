@@ -22,6 +22,8 @@ using Kind = LocatedJson::Kind;
 
 constexpr int64_t kMaxNameBytes = 200;
 constexpr int64_t kMaxPathBytes = 4096;
+constexpr absl::string_view kScalarForm =
+    "a scalar needs a value: {\"type\": \"scalar\", \"value\": ...}";
 // Keeps products of a few extents within int64.
 constexpr int64_t kMaxAxisValue = int64_t{1} << 40;
 
@@ -44,8 +46,9 @@ bool IsFloat(v1::DType dtype) {
 // Parses the workloads of one file.
 class WorkloadParser {
  public:
-  WorkloadParser(absl::string_view file, const v1::Definition& definition)
-      : file_(file), definition_(definition) {}
+  WorkloadParser(absl::string_view file, const v1::Definition& definition,
+                 LeftOutInputs left_out = LeftOutInputs::kAreErrors)
+      : file_(file), definition_(definition), left_out_(left_out) {}
 
   absl::StatusOr<v1::Workload> ParseLine(absl::string_view line, int line_number);
 
@@ -76,6 +79,7 @@ class WorkloadParser {
 
   absl::string_view file_;
   const v1::Definition& definition_;
+  const LeftOutInputs left_out_;
   absl::flat_hash_map<std::string, int> line_of_uuid_;
 };
 
@@ -121,8 +125,13 @@ absl::Status WorkloadParser::ParseAxes(const JsonFields& fields, v1::Workload* w
     out->set_value(value->integer);
   }
   for (const auto& [name, value] : axes->members) {
-    if (!variable.contains(name)) {
-      return values.Error(name, absl::StrCat("the definition has no variable axis '", name, "'"));
+    if (variable.contains(name)) continue;
+    const int64_t constant = AxisExtent(name, *workload);
+    if (constant < 0) {
+      return values.Error(name, absl::StrCat("the definition has no axis '", name, "'"));
+    }
+    if (value.kind != Kind::kInteger || value.integer != constant) {
+      return values.Error(name, absl::StrCat("is always ", constant, " by the definition"));
     }
   }
   return absl::OkStatus();
@@ -273,6 +282,7 @@ absl::Status WorkloadParser::ParseRandom(const JsonFields& fields, const Located
     return absl::OkStatus();
   };
   ASSIGN_OR_RETURN(const std::string kind, fields.OptionalText("recipe", kMaxNameBytes));
+  if (kind.empty() && tensor.scalar()) return fields.Error("type", kScalarForm);
   if (kind.empty()) {
     RETURN_IF_ERROR(
         only({"scale", "offset", "distribution", "probability", "raise", "least", "most"}));
@@ -412,7 +422,17 @@ absl::StatusOr<v1::Workload> WorkloadParser::ParseLine(absl::string_view line, i
   for (const v1::TensorSpec& tensor : definition_.inputs()) {
     known.insert(tensor.name());
     const LocatedJson* input = inputs->Find(tensor.name());
-    if (input == nullptr) return input_fields.Error(tensor.name(), "is missing");
+    if (input == nullptr && left_out_ == LeftOutInputs::kRandom && !tensor.scalar()) {
+      v1::InputRecipe* const drawn = workload.add_inputs();
+      drawn->set_input(tensor.name());
+      drawn->mutable_random();
+      continue;
+    }
+    if (input == nullptr) {
+      return input_fields.Error(tensor.name(), tensor.scalar()
+                                                   ? absl::StrCat("is missing: ", kScalarForm)
+                                                   : "is missing");
+    }
     RETURN_IF_ERROR(ParseRecipe(input_fields.Path(tensor.name()), *input, tensor, workload,
                                 workload.add_inputs()));
   }
@@ -528,8 +548,9 @@ absl::StatusOr<std::vector<v1::Workload>> ParseWorkloadJsonl(absl::string_view t
 }
 
 absl::StatusOr<v1::Workload> ParseWorkloadLine(absl::string_view line, absl::string_view file,
-                                               int line_number, const v1::Definition& definition) {
-  return WorkloadParser(file, definition).ParseLine(line, line_number);
+                                               int line_number, const v1::Definition& definition,
+                                               LeftOutInputs left_out) {
+  return WorkloadParser(file, definition, left_out).ParseLine(line, line_number);
 }
 
 std::string WorkloadToJsonLine(const std::string& definition_name, const v1::Workload& workload) {

@@ -22,10 +22,14 @@ absl::StatusOr<std::vector<v1::Workload>> ParseWorkloadJsonl(absl::string_view t
                                                              absl::string_view file,
                                                              const v1::Definition& definition);
 
+// What it means that a line says nothing of an input that is a tensor: FlashInfer-Bench draws it.
+enum class LeftOutInputs { kAreErrors, kRandom };
+
 // Reads a single line, which is line `line_number` of `file`. The caller must check that uuids are
 // unique.
 absl::StatusOr<v1::Workload> ParseWorkloadLine(absl::string_view line, absl::string_view file,
-                                               int line_number, const v1::Definition& definition);
+                                               int line_number, const v1::Definition& definition,
+                                               LeftOutInputs left_out = LeftOutInputs::kAreErrors);
 
 // Returns one line without its newline. The inverse, except for held_out, which the format does not
 // have.

@@ -27,6 +27,8 @@
 #include "coordinator/suites/flashinfer/flashinfer_scores.h"
 #include "coordinator/suites/flashinfer/flashinfer_solution.h"
 #include "coordinator/suites/flashinfer/flashinfer_traces.h"
+#include "coordinator/suites/flashinfer/python_outline.h"
+#include "coordinator/suites/flashinfer/python_parameters.h"
 #include "coordinator/suites/held_out_choice.h"
 #include "coordinator/suites/lfs_pointer.h"
 #include "coordinator/suites/problem_language.h"
@@ -55,6 +57,7 @@ constexpr Evaluator kEvaluator = Evaluator::kFlashInferBench;
 // The author whose solutions upstream compares others with.
 constexpr char kBaselineAuthor[] = "baseline";
 constexpr absl::string_view kSolutionEnding = ".json";
+constexpr absl::string_view kEntry = "run";
 
 struct Line {
   std::string file;
@@ -109,6 +112,26 @@ void AddProgram(const std::string& path, const std::string& text,
   v1::SourceFile* const file = program->add_files();
   file->set_path(path);
   file->set_content(text);
+}
+
+// Finds what no Python could run, before a worker tries. Workers find what is left.
+absl::Status CheckReference(const v1::Definition& definition) {
+  ASSIGN_OR_RETURN(const PythonOutline outline, OutlinePython(definition.reference_text()));
+  const auto runs =
+      std::count(outline.top_level_functions.begin(), outline.top_level_functions.end(), kEntry);
+  if (runs == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("defines no function ", kEntry, " at its top level"));
+  }
+  const auto parameters = ParametersOf(definition.reference_text(), kEntry);
+  const int inputs = definition.inputs_size();
+  if (runs == 1 && parameters.has_value() && parameters->plain && parameters->count != inputs &&
+      parameters->count != inputs + definition.outputs_size()) {
+    return absl::InvalidArgumentError(absl::StrCat(kEntry, " has ", parameters->count,
+                                                   " parameters, and the definition has ", inputs,
+                                                   " inputs"));
+  }
+  return absl::OkStatus();
 }
 
 std::string ReasonOf(const absl::Status& status) { return std::string(status.message()); }
@@ -339,10 +362,7 @@ class FlashInferSuite final : public TaskSuite {
       return absl::InvalidArgumentError(
           absl::StrCat(entry.path, ": reference: is missing, so nothing says what is right"));
     }
-    if (!absl::StrContains(definition.reference_text(), "def run(")) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(entry.path, ": reference: defines no function run"));
-    }
+    RETURN_IF_ERROR(Annotate(CheckReference(definition), absl::StrCat(entry.path, ": reference")));
     const absl::StatusOr<std::string> header = KernelHeader(definition, device_);
     if (!header.ok()) return Annotate(header.status(), entry.path);
     if (entry.lines.empty()) {
@@ -389,8 +409,8 @@ class FlashInferSuite final : public TaskSuite {
   absl::StatusOr<v1::Workload> ReadLine(const Line& line, const v1::Definition& definition,
                                         int64_t* bytes_left, BlobRanges* ranges) const {
     if (line.number == 0) return ReadText(line.file, kMaxWorkloadsBytes).status();
-    ASSIGN_OR_RETURN(v1::Workload workload,
-                     ParseWorkloadLine(line.text, line.file, line.number, definition));
+    ASSIGN_OR_RETURN(v1::Workload workload, ParseWorkloadLine(line.text, line.file, line.number,
+                                                              definition, LeftOutInputs::kRandom));
     const std::string place = absl::StrCat("workload ", workload.uuid());
     RETURN_IF_ERROR(Annotate(CheckWorkload(definition, workload), place));
     const auto is_drawn = [&](const v1::InputRecipe& recipe) {

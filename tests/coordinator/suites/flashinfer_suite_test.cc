@@ -12,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "common/blob_folder.h"
 #include "common/digest.h"
 #include "common/textproto.h"
@@ -219,6 +220,49 @@ TEST_F(FlashInferSuiteTest, DefinitionsThatCannotBeUsedDisturbNoOther) {
   EXPECT_THAT(Listed("broken").error(), HasSubstr("broken.json:1"));
   EXPECT_EQ(Suite()->Load("broken").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(Suite()->Load("doubel").status().message()), HasSubstr("double"));
+}
+
+TEST_F(FlashInferSuiteTest, ReferenceThatNoPythonReadsIsNamedBeforeItIsRun) {
+  const auto error = [&](const std::string& reference) {
+    Write("definitions/a/faulty.json", Definition("faulty", "segments", reference));
+    Write("workloads/faulty.jsonl", Line("faulty", "a", "good.safetensors"));
+    return Listed("faulty").error();
+  };
+  EXPECT_THAT(error("import torch\\ndef run(x, indptr):\\n    return (x\\n"),
+              HasSubstr("faulty.json: reference: line 3: '(' is never closed"));
+  EXPECT_THAT(error("class A:\\n    def run(x, indptr):\\n        return x\\n"),
+              HasSubstr("defines no function run at its top level"));
+  EXPECT_THAT(error("async def run(x, indptr):\\n    return x\\n"),
+              HasSubstr("defines no function run at its top level"));
+  EXPECT_THAT(error("def run(x):\\n    return x\\n"),
+              HasSubstr("run has 1 parameters, and the definition has 2 inputs"));
+  EXPECT_EQ(error("def run(x, *rest):\\n    return x\\n"), "");
+  EXPECT_EQ(error("def run(x, indptr, y):\\n    y.copy_(x)\\n"), "");
+}
+
+TEST_F(FlashInferSuiteTest, TensorsThatALineSaysNothingOfAreDrawnAsUpstreamDoes) {
+  Write("definitions/a/scaled.json",
+        absl::StrReplaceAll(Definition("scaled", "segments", "def run(x, indptr, s): return x"),
+                            {{R"("dtype": "int32"}})",
+                              R"("dtype": "int32"}, "s": {"shape": null, "dtype": "float32"}})"}}));
+  const auto line = [](const std::string& uuid, const std::string& inputs) {
+    return absl::StrCat(R"({"definition": "scaled", "workload": {"uuid": ")", uuid,
+                        R"(", "axes": {"n": 8, "len_indptr": 2}, "inputs": {)", inputs, "}}}\n");
+  };
+  Write("workloads/scaled.jsonl",
+        line("a", R"("s": {"type": "scalar", "value": 2.5})") + line("b", "") +
+            line("c", R"("x": {"type": "random"}, "s": {"type": "random"})"));
+  const auto task = Suite()->Load("scaled");
+  ASSERT_TRUE(task.ok()) << task.status();
+  ASSERT_EQ(task->workloads(0).inputs_size(), 3);
+  EXPECT_TRUE(task->workloads(0).inputs(0).has_random());
+  EXPECT_TRUE(task->workloads(0).inputs(1).has_random());
+  EXPECT_EQ(task->workloads(0).inputs(1).random().most(), 1023);
+  EXPECT_THAT(Listed("scaled").left_out(),
+              ElementsAre(AllOf(HasSubstr("scaled.jsonl:2: workload.inputs.s: is missing: a scalar "
+                                          "needs a value")),
+                          AllOf(HasSubstr("scaled.jsonl:3: workload.inputs.s.type: a scalar needs "
+                                          "a value"))));
 }
 
 // The data set of tests/integration/data/flashinfer.

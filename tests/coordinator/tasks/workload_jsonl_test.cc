@@ -179,8 +179,11 @@ TEST(WorkloadJsonlTest, ErrorsNameFileLineAndField) {
   EXPECT_EQ(ErrorAfter("\"b\": 3, ", ""), "w.jsonl:2: workload.axes.b: is missing");
   EXPECT_EQ(ErrorAfter("\"b\": 3", "\"b\": -3"),
             "w.jsonl:2: workload.axes.b: must be from 0 to 1099511627776");
-  EXPECT_EQ(ErrorAfter("\"b\": 3", "\"b\": 3, \"d\": 8"),
-            "w.jsonl:2: workload.axes.d: the definition has no variable axis 'd'");
+  EXPECT_EQ(ErrorAfter("\"b\": 3", "\"b\": 3, \"z\": 8"),
+            "w.jsonl:2: workload.axes.z: the definition has no axis 'z'");
+  EXPECT_EQ(ErrorAfter("\"b\": 3", "\"b\": 3, \"d\": 9"),
+            "w.jsonl:2: workload.axes.d: is always 8 by the definition");
+  EXPECT_EQ(ErrorAfter("\"b\": 3", "\"b\": 3, \"d\": 8"), "");
   EXPECT_EQ(ErrorAfter("\"q\":", "\"k\":"), "w.jsonl:2: workload.inputs.q: is missing");
   EXPECT_EQ(ErrorAfter("\"q\":", "\"k\": {}, \"q\":"),
             "w.jsonl:2: workload.inputs.k: the definition has no such input");
