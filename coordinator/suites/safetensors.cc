@@ -93,9 +93,13 @@ absl::StatusOr<SafetensorsEntry> FindInSafetensorsHeader(absl::string_view heade
   }
   entry.begin = offsets->items[0].integer;
   entry.end = offsets->items[1].integer;
-  if (entry.begin < 0 || entry.end < entry.begin || entry.end > data_bytes) {
+  if (entry.begin < 0 || entry.end < entry.begin) {
+    return fields.Error("data_offsets", "must be a beginning and an end");
+  }
+  if (entry.end > data_bytes) {
     return fields.Error("data_offsets",
-                        absl::StrCat("must lie within the ", data_bytes, " bytes of data"));
+                        absl::StrCat("end at byte ", entry.end, " of the data, and the file has ",
+                                     data_bytes, " bytes of it: it is cut off"));
   }
   return entry;
 }
@@ -122,8 +126,13 @@ absl::StatusOr<FileRange> FindSafetensor(const std::string& path, absl::string_v
     header_bytes =
         header_bytes << 8 | static_cast<unsigned char>(beginning[static_cast<size_t>(i)]);
   }
-  if (header_bytes > static_cast<uint64_t>(std::min(kMaxSafetensorsHeaderBytes, size - 8))) {
-    return refuse("is not a safetensors file, or its header is longer than 4 MiB");
+  if (header_bytes > static_cast<uint64_t>(size - 8)) {
+    return refuse(absl::StrCat("says that its header has ", header_bytes,
+                               " bytes, and the file has only ", size,
+                               ": it is cut off, or not a safetensors file"));
+  }
+  if (header_bytes > static_cast<uint64_t>(kMaxSafetensorsHeaderBytes)) {
+    return refuse(absl::StrCat("its header of ", header_bytes, " bytes is longer than 4 MiB"));
   }
   std::string header(static_cast<size_t>(header_bytes), '\0');
   in.seekg(8);
