@@ -246,8 +246,9 @@ class KernelBenchSuite final : public TaskSuite {
     }
     ASSIGN_OR_RETURN(std::string text, ReadFile(problem.path, kMaxTaskSourceBytes / 2));
     RETURN_IF_ERROR(CheckIsNoLfsPointer(problem.path, text));
-    if (ValidUtf8Bytes(text) < text.size() || absl::StrContains(text, '\0')) {
-      return absl::InvalidArgumentError(absl::StrCat(problem.path, ": is not source text"));
+    if (const size_t good = std::min(ValidUtf8Bytes(text), text.find('\0')); good < text.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          problem.path, ": is not source text in UTF-8: see byte ", good, " of ", text.size()));
     }
     return text;
   }

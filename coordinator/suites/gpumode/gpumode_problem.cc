@@ -155,8 +155,11 @@ class Reader {
       if (const absl::Status whole = CheckIsNoLfsPointer(path.string(), *text); !whole.ok()) {
         return entry.Error("source", whole.message());
       }
-      if (ValidUtf8Bytes(*text) < text->size() || absl::StrContains(*text, '\0')) {
-        return entry.Error("source", absl::StrCat(path.string(), " is not source text"));
+      if (const size_t good = std::min(ValidUtf8Bytes(*text), text->find('\0'));
+          good < text->size()) {
+        return entry.Error(
+            "source", absl::StrCat(path.string(), " is not source text in UTF-8: see byte ", good,
+                                   " of ", text->size()));
       }
       v1::SourceFile& added = problem->files.emplace_back();
       added.set_path(file);

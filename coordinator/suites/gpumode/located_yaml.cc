@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "common/status_macros.h"
 #include "common/utf8.h"
 
@@ -18,6 +19,8 @@ namespace ksearch {
 namespace {
 
 using Kind = LocatedJson::Kind;
+
+constexpr absl::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // Owns an event of libyaml.
 class Event {
@@ -77,6 +80,8 @@ class Reader {
     ok_ = yaml_parser_initialize(&parser_) != 0;
     if (!ok_) return;
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
+    // Otherwise it counts as a blank before the first line alone.
+    absl::ConsumePrefix(&text, kByteOrderMark);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
                                  text.size());
   }

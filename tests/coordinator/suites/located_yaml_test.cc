@@ -31,6 +31,12 @@ TEST(LocatedYamlTest, BlocksAndFlowsNest) {
             R"({"text":"one\ntwo\n","folded":"a b"})");
 }
 
+TEST(LocatedYamlTest, ByteOrderMarkAndLineEndsOfWindowsAreNoContent) {
+  EXPECT_EQ(Json("\xEF\xBB\xBF"
+                 "a: 1\r\nb:\r\n  - x\r\n"),
+            R"({"a":1,"b":["x"]})");
+}
+
 TEST(LocatedYamlTest, LinesAreKept) {
   const auto value = ParseLocatedYaml("# comment\na: 1\nb:\n  - 2\n", "t.yml");
   ASSERT_TRUE(value.ok()) << value.status();
