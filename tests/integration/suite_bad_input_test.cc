@@ -119,6 +119,8 @@ class SuiteBadInputTest : public testing::Test {
     Write("problems/set/broken/task.yml", "lang: \"py\"\nfiles: [\n");
     Write("problems/set/several/task.yml", "lang: \"py\"\nmulti_gpu: true\nfiles: []\n");
     Write("KernelBench/level1/1_Good.py", Problem(kForward, kInputs));
+    Write("KernelBench/level1/13_Prints.py",
+          Problem(kForward, "print('x' * (1 << 23)); return [torch.rand(64, 96)]"));
     // 64 GiB of inputs, which are never made while it is described.
     Write("KernelBench/level1/11_Huge.py",
           Problem(kForward, "return [torch.rand(1 << 20, 1 << 14)]"));
@@ -137,12 +139,14 @@ class SuiteBadInputTest : public testing::Test {
 };
 
 TEST_F(SuiteBadInputTest, IsToldByNameAndDisturbsNothing) {
-  std::vector<std::string> words = {"task", "describe", "kernelbench/l1/1", "kernelbench/l1/11"};
+  std::vector<std::string> words = {"task", "describe", "kernelbench/l1/1", "kernelbench/l1/11",
+                                    "kernelbench/l1/13"};
   for (const Bad& bad : BadProblems()) words.emplace_back(bad.task);
   const CommandOutput described = cluster_.Cli(words, absl::Minutes(5));
   EXPECT_EQ(described.exit.code, 3) << described.out << described.err;
   EXPECT_THAT(described.out, AllOf(HasSubstr("kernelbench/l1/1: described"),
-                                   HasSubstr("kernelbench/l1/11: described")));
+                                   HasSubstr("kernelbench/l1/11: described"),
+                                   HasSubstr("kernelbench/l1/13: described")));
   for (const Bad& bad : BadProblems()) {
     const CommandOutput listed = cluster_.Cli({"task", "ls", bad.task});
     EXPECT_THAT(listed.out, AllOf(HasSubstr(bad.task), HasSubstr(bad.reason))) << listed.err;

@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "common/clock.h"
 #include "common/digest.h"
 #include "common/folder_digest.h"
@@ -340,7 +341,8 @@ absl::StatusOr<ProgramDescription> PythonToolchain::Describe(const BuildRequest&
   const BuildResult ended = JudgeCompiler(run, run.exit.output, request.limits, memory_bytes);
   ProgramDescription description;
   description.outcome = ended.outcome;
-  description.message = ended.message;
+  description.message =
+      absl::StrReplaceAll(ended.message, {{"the compiler", "the problem's Python"}});
   if (ended.outcome != v1::OUTCOME_PASSED) return description;
   const std::string mark = absl::StrCat("\n", kDescriptionMark);
   const std::string output = absl::StrCat("\n", run.exit.output);
