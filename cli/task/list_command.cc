@@ -3,10 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
+#include "cli/task/fault_line.h"
 #include "cli/text.h"
 #include "common/guard_factor.h"
 
@@ -36,8 +38,8 @@ std::string LanguagesText(const v1::TaskSummary& task) {
 
 // A note on the task, in one line.
 std::string NoteText(const v1::TaskSummary& task) {
-  if (!task.error().empty()) return absl::StrCat("UNUSABLE: ", task.error());
-  if (!task.fault().empty()) return absl::StrCat("AT FAULT: ", task.fault());
+  if (!task.error().empty()) return absl::StrCat("UNUSABLE: ", FaultLine(task.error()));
+  if (!task.fault().empty()) return absl::StrCat("AT FAULT: ", FaultLine(task.fault()));
   if (!task.degenerate().empty()) return absl::StrCat("DEGENERATE: ", task.degenerate());
   return task.title();
 }
@@ -72,6 +74,7 @@ std::string ListText(const v1::ListTasksReply& reply) {
 
 std::string OneText(const v1::TaskSummary& task) {
   std::string text = absl::StrCat(task.name(), "  ", NoteText(task), "\n");
+  if (absl::StrContains(task.fault(), '\n')) absl::StrAppend(&text, task.fault(), "\n");
   const auto line = [&](const char* name, const std::string& value) {
     if (!value.empty()) absl::StrAppend(&text, "  ", name, "  ", value, "\n");
   };
