@@ -184,6 +184,7 @@ int DescribeCommand(Client* client, const Options& options) {
     }
     if (!options.json && result.ok()) {
       std::printf("%s: %s\n", task.c_str(), verdicts[task].c_str());
+      std::fflush(stdout);  // the next problem may take minutes
     }
     if (code == kExitOk) code = ended;
   }
