@@ -22,6 +22,18 @@ std::vector<std::string> CasesOf(const GpuModeProblem& problem, bool benchmarks)
   return cases;
 }
 
+// The tests, and the benchmarks that are a test as well.
+std::vector<std::string> TestedCases(const GpuModeProblem& problem) {
+  std::vector<std::string> cases = CasesOf(problem, /*benchmarks=*/false);
+  for (const std::string& benchmark : CasesOf(problem, /*benchmarks=*/true)) {
+    const auto& tested = problem.tested_benchmarks;
+    if (std::find(tested.begin(), tested.end(), benchmark) != tested.end()) {
+      cases.push_back(benchmark);
+    }
+  }
+  return cases;
+}
+
 // The cases that a leaderboard runs.
 std::vector<std::string> RankedCases(const GpuModeProblem& problem) {
   std::vector<std::string> cases = CasesOf(problem, /*benchmarks=*/true);
@@ -52,7 +64,7 @@ absl::Status SetGpuModeMode(const GpuModeProblem& problem, const std::string& mo
     return NoSuchMode("GPU MODE's eval.py", mode, kModes);
   }
   const bool tests = mode == kTestMode;
-  const std::vector<std::string> cases = tests ? CasesOf(problem, false) : RankedCases(problem);
+  const std::vector<std::string> cases = tests ? TestedCases(problem) : RankedCases(problem);
   if (cases.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("suite_mode: the problem has no ",
                                                    tests ? "tests" : "benchmarks",

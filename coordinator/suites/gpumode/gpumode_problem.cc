@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -203,6 +204,7 @@ class Reader {
   // Every call has inputs of its own, so that another seed makes no other case.
   static void LeaveOutRepeated(GpuModeProblem* problem) {
     std::map<std::string, std::string> seen;
+    std::set<std::string> tested;
     std::vector<GpuModeCase> kept;
     for (const bool benchmarks : {true, false}) {
       for (const GpuModeCase& each : problem->cases) {
@@ -211,6 +213,7 @@ class Reader {
         if (!fresh) {
           problem->left_out.push_back(
               absl::StrCat(each.uuid, ": is ", first->second, " with another seed"));
+          if (!benchmarks) tested.insert(first->second);
         } else {
           kept.push_back(each);
         }
@@ -219,6 +222,11 @@ class Reader {
     std::stable_partition(kept.begin(), kept.end(),
                           [](const GpuModeCase& each) { return !each.benchmark; });
     problem->cases = std::move(kept);
+    for (const GpuModeCase& each : problem->cases) {
+      if (each.benchmark && tested.count(each.uuid) > 0) {
+        problem->tested_benchmarks.push_back(each.uuid);
+      }
+    }
   }
 
   const fs::path folder_;

@@ -39,6 +39,8 @@ struct GpuModeProblem {
   // The problem's evaluator accepts lists in brackets, as tuples.
   bool reads_lists = false;
   GpuModeRanking ranking = GpuModeRanking::kLast;
+  // Those of `cases` that are also a test with another seed, which was omitted for that reason.
+  std::vector<std::string> tested_benchmarks;
   // Why cases were omitted, one sentence each.
   std::vector<std::string> left_out;
 

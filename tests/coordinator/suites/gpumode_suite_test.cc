@@ -162,7 +162,7 @@ TEST_F(GpuModeSuiteTest, ModesAreThoseOfUpstreamsEvaluator) {
   // The third is a benchmark, too.
   const v1::EvaluateRequest test = ask("test");
   EXPECT_EQ(test.kind(), v1::JOB_KIND_CHECK);
-  EXPECT_THAT(test.workload_uuids(), ElementsAre("test0", "test1"));
+  EXPECT_THAT(test.workload_uuids(), ElementsAre("test0", "test1", "benchmark0"));
   EXPECT_TRUE(test.plan().every_workload());
   EXPECT_FALSE(test.plan().suite_clock());
   const v1::EvaluateRequest benchmark = ask("benchmark");
@@ -281,7 +281,7 @@ TEST_F(GpuModeSuiteTest, ModesHaveTheArgumentsThatUpstreamPasses) {
   task = *same;
   set = Suite()->SetMode("rows_v2", "test", &request, &task);
   EXPECT_TRUE(set.ok()) << set;
-  EXPECT_THAT(request.workload_uuids(), ElementsAre("test0", "test1"));
+  EXPECT_THAT(request.workload_uuids(), ElementsAre("test0", "test1", "benchmark0"));
   EXPECT_EQ(task.SerializeAsString(), same->SerializeAsString());
 }
 
@@ -350,7 +350,7 @@ TEST_F(GpuModeSuiteTest, CasesOfTheSameTensorsForEverySeedAreLeftOut) {
   v1::Task in_mode;
   const absl::Status set = Suite()->SetMode("rows_v2", "test", &request, &in_mode);
   ASSERT_TRUE(set.ok()) << set;
-  EXPECT_THAT(request.workload_uuids(), ElementsAre("test1"));
+  EXPECT_THAT(request.workload_uuids(), ElementsAre("test1", "benchmark0"));
   EXPECT_EQ(in_mode.workloads_size(), 2);
   Describe(v1::OUTCOME_PASSED, repeating("[["));
   EXPECT_THAT(LoadError(), HasSubstr("none whose tensors depend on the seed"));
