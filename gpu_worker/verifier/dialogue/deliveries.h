@@ -1,7 +1,9 @@
 #ifndef KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_DELIVERIES_H_
 #define KSEARCH_GPU_WORKER_VERIFIER_DIALOGUE_DELIVERIES_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/time/time.h"
 
@@ -22,6 +24,8 @@ class Deliveries {
   virtual void Deliver(uint64_t poison_salt, absl::Time deadline) = 0;
   // Whether the runner waits for a release before each call (BatchRequest.in_turn).
   virtual bool in_turn() const { return false; }
+  // After Deliver: the place in the batch of a call that may have begun before its inputs came.
+  virtual std::optional<size_t> in_doubt() const { return std::nullopt; }
 };
 
 }  // namespace ksearch

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -27,6 +28,10 @@ class OneLateCall final : public Deliveries {
 
   bool Withhold() override;
   void Deliver(uint64_t poison_salt, absl::Time deadline) override;
+
+  std::optional<size_t> in_doubt() const override {
+    return inputs_ == nullptr || in_time_ ? std::nullopt : std::optional<size_t>(place_);
+  }
 
   const FilledSet& call() const { return calls_[place_]; }
   // Whether its inputs arrived before the call can have begun.

@@ -218,7 +218,7 @@ class WorkloadSession {
   Batch Run(const std::vector<Call>& calls, Mode mode, const BatchForm& form,
             const OracleEntries& oracles, const Limits& limits, Deliveries* late);
   Ending Judge(const std::vector<Call>& calls, const std::vector<CallFindings>& findings, Mode mode,
-               const OracleEntries& oracles);
+               const OracleEntries& oracles, const Deliveries* late);
   // Adds a call whose inputs came late to suspects().
   void KeepLate(const Call& call);
   // Returns true if the next call is a trial for the rule of the task's suite.

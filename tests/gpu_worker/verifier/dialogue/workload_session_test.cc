@@ -4,12 +4,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "gpu_worker/verifier/dialogue/oracle.h"
+#include "gpu_worker/verifier/host/host_outputs.h"
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
+#include "gpu_worker/verifier/tensors/made_inputs.h"
 #include "tests/fakes/plain_sandbox.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
 
@@ -21,12 +27,13 @@ constexpr int kSets = 8;
 // A runner with a candidate that has the workload "small" mapped.
 class SessionTest : public ::testing::Test {
  protected:
-  void Open(const std::string& candidate) {
+  void Open(const std::string& candidate) { Open(candidate, workload_); }
+  void Open(const std::string& candidate, const std::shared_ptr<const WorkloadCase>& workload) {
     const ProgramImage program = *ProgramImage::Open(CandidateArtifact(candidate));
     link_ = *starter_.Start(program, RunnerStarter::TrustedLimits());
     ASSERT_TRUE(link_->Load(program, absl::InfiniteFuture()).passed());
     session_ = std::make_unique<WorkloadSession>(
-        *link_, workload_, *MemfdBufferSets::Create(workload_, kSets), Clock::Real(), 1);
+        *link_, workload, *MemfdBufferSets::Create(workload, kSets), Clock::Real(), 1);
     ASSERT_TRUE(session_->Map(kSets, limits_).passed());
   }
   Ending RunTimed(int calls) {
@@ -149,6 +156,62 @@ TEST_F(SessionTest, ACallInTurnReturnsNoEarlierThanItsOutputsAreThere) {
   const WorkloadSession::TimesInTurn made =
       session_->RunInTurn(calls, {}, limits_, /*keeps_one=*/true);
   EXPECT_EQ(made.ending.outcome, v1::OUTCOME_CHEAT) << made.ending.message;
+}
+
+// Every element of a variant is its number, and kLikeOthers where it stands in for late inputs.
+class OftenLikeOthers final : public MadeInputs {
+ public:
+  static constexpr int64_t kLikeOthers = 7;
+  static constexpr int64_t kNoCall = int64_t{1} << 30;
+
+  absl::StatusOr<std::shared_ptr<MadeVariants>> Open(
+      std::shared_ptr<const WorkloadCase> maker) override {
+    return std::make_shared<Variants>(std::move(maker));
+  }
+
+ private:
+  class Variants final : public MadeVariants {
+   public:
+    explicit Variants(std::shared_ptr<const WorkloadCase> maker) : maker_(std::move(maker)) {}
+    std::shared_ptr<const MadeVariant> Get(int64_t variant) override {
+      const auto number = static_cast<float>(variant < kNoCall ? variant : kLikeOthers);
+      std::vector<std::vector<std::byte>> made;
+      for (const TensorArgument& tensor : maker_->tensors()) {
+        if (!tensor.output) continue;
+        const std::vector<float> numbers(static_cast<size_t>(tensor.elements), number);
+        made.emplace_back(static_cast<size_t>(tensor.bytes));
+        std::memcpy(made.back().data(), numbers.data(), made.back().size());
+      }
+      return std::make_shared<const HostOutputs>(std::move(made));
+    }
+
+   private:
+    const std::shared_ptr<const WorkloadCase> maker_;
+  };
+};
+
+// Problems of GPU MODE have few seeds, so what stands in for late inputs may be those of another
+// call. Where the late ones come too late, an honest program's answer is that call's.
+TEST_F(SessionTest, AnswersToWhatStandsInForLateInputsAreNoCheat) {
+  OftenLikeOthers made;
+  v1::Task task = MatmulTask();
+  for (v1::InputRecipe& input : *task.mutable_workloads(0)->mutable_inputs()) input.mutable_made();
+  Open("honest", *WorkloadCase::Create(task, task.workloads(0), "sha", Seed{1, 1}, &made));
+  ASSERT_TRUE(
+      session_->Run({{0, OftenLikeOthers::kLikeOthers}}, WorkloadSession::Mode::kTimed, {}, limits_)
+          .ending.passed());
+  int too_late = 0;
+  for (int goes = 0; goes < 5000 && too_late < 50; ++goes) {
+    std::vector<WorkloadSession::Call> calls;
+    for (int set = 0; set < kSets - 1; ++set) calls.push_back({set, next_variant_++});
+    bool in_time = false;
+    ASSERT_TRUE(session_->RunWithLateInputs(calls, {}, limits_, &in_time).passed());
+    too_late += in_time ? 0 : 1;
+    for (const WorkloadSession::Suspect& suspect : session_->suspects()) {
+      ASSERT_FALSE(suspect.repeated) << "after " << goes << " batches";
+    }
+  }
+  EXPECT_GT(too_late, 0);
 }
 
 TEST_F(SessionTest, ABatchIsNotWaitedForMuchLongerThanTheOnesBefore) {
