@@ -1,6 +1,7 @@
 #include "coordinator/views/suite_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,8 +29,13 @@ struct Standing {
   std::string job_id;
   v1::Sources sources;
   bool refuted = false;
+  // Of the newest confirmation over the baseline, if there is one, whose times are below then.
+  bool compared = false;
   bool confirmed = false;
-  double speedup = 0;  // 0: not timed
+  // 0: not timed.
+  double candidate_us = 0;
+  double baseline_us = 0;
+  double speedup = 0;
 };
 
 struct Evaluated {
@@ -68,9 +74,24 @@ bool IsWanted(const std::string& name, const v1::ReportSuiteRequest& request) {
          });
 }
 
-bool IsImproved(const v1::JobResult& result) {
-  const v1::Comparison* over = OverBaseline(result);
-  return over != nullptr && over->verdict() == v1::Comparison::IMPROVED;
+// Takes the verdict and the times of a confirmation: they come from a trusted clock, and both sides
+// were timed in turn.
+void TakeComparison(const v1::Comparison& over, Standing* standing) {
+  double log_candidate = 0, log_baseline = 0;
+  int workloads = 0;
+  for (const v1::Comparison::PerWorkload& one : over.workloads()) {
+    if (one.held_out() || !(one.candidate_median_us() > 0) || !(one.rival_median_us() > 0))
+      continue;
+    log_candidate += std::log(one.candidate_median_us());
+    log_baseline += std::log(one.rival_median_us());
+    ++workloads;
+  }
+  standing->compared = true;
+  standing->confirmed = over.verdict() == v1::Comparison::IMPROVED;
+  if (workloads == 0) return;
+  standing->candidate_us = std::exp(log_candidate / workloads);
+  standing->baseline_us = std::exp(log_baseline / workloads);
+  standing->speedup = std::exp(over.log_speedup());
 }
 
 // The model of device with the most verdicts.
@@ -108,13 +129,17 @@ absl::StatusOr<std::map<std::string, Standing>> StandingsIn(Store& store,
     const bool passed = one.row.outcome == v1::OUTCOME_PASSED;
     if (one.row.spec.kind() != v1::JOB_KIND_SCREEN) {
       standing.refuted |= !passed;
-      standing.confirmed |= passed && IsImproved(one.result);
+      const v1::Comparison* const over = OverBaseline(one.result);
+      if (passed && over != nullptr && !standing.compared) TakeComparison(*over, &standing);
     } else if (!standing.screening.has_value()) {
       standing.screening = one.result;
       standing.job_id = one.row.job_id;
-      const double candidate_us = GeometricMeanOfMeans(one.result, /*baseline=*/false);
-      const double baseline_us = GeometricMeanOfMeans(one.result, /*baseline=*/true);
-      if (candidate_us > 0 && baseline_us > 0) standing.speedup = baseline_us / candidate_us;
+      if (standing.compared) continue;
+      standing.candidate_us = GeometricMeanOfMeans(one.result, /*baseline=*/false);
+      standing.baseline_us = GeometricMeanOfMeans(one.result, /*baseline=*/true);
+      if (standing.candidate_us > 0 && standing.baseline_us > 0) {
+        standing.speedup = standing.baseline_us / standing.candidate_us;
+      }
     }
   }
   return standings;
@@ -155,8 +180,8 @@ void Fill(const TaskSuite& tasks, const std::map<std::string, Standing>& standin
   if (with_sources) *problem->mutable_sources() = standing.sources;
   if (problem->outcome() != v1::OUTCOME_PASSED) return;
   problem->set_confirmed(standing.confirmed);
-  problem->set_candidate_us(GeometricMeanOfMeans(result, /*baseline=*/false));
-  problem->set_baseline_us(GeometricMeanOfMeans(result, /*baseline=*/true));
+  problem->set_candidate_us(standing.candidate_us);
+  problem->set_baseline_us(standing.baseline_us);
   problem->set_speedup(standing.speedup);
   if (result.workloads_size() == 1) {
     *problem->mutable_candidate() = result.workloads(0).candidate();

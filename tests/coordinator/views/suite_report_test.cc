@@ -1,6 +1,8 @@
 // How problems of a suite stand by what is on record.
 #include "coordinator/views/suite_report.h"
 
+#include <cmath>
+
 #include "common/identity.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -65,8 +67,18 @@ class SuiteReportTest : public testing::Test {
       if (baseline_us > 0) workload->mutable_baseline()->add_latency_us(factor * baseline_us);
     }
     if (kind == v1::JOB_KIND_CONFIRM) {
-      result.add_comparisons()->set_rival_id("baseline");
-      result.mutable_comparisons(0)->set_verdict(v1::Comparison::IMPROVED);
+      v1::Comparison* const over = result.add_comparisons();
+      over->set_rival_id("baseline");
+      over->set_verdict(candidate_us < baseline_us ? v1::Comparison::IMPROVED
+                                                   : v1::Comparison::WORSE);
+      if (candidate_us > 0) over->set_log_speedup(std::log(baseline_us / candidate_us));
+      for (const bool held_out : {false, true}) {
+        if (!(candidate_us > 0)) break;
+        v1::Comparison::PerWorkload* const times = over->add_workloads();
+        times->set_held_out(held_out);
+        times->set_candidate_median_us(held_out ? 1000 : candidate_us);
+        times->set_rival_median_us(held_out ? 1000 : baseline_us);
+      }
     }
     store_.RecordResult(result, "", [](const auto&) {});
   }
@@ -85,7 +97,7 @@ class SuiteReportTest : public testing::Test {
 TEST_F(SuiteReportTest, FastestProgramThatNothingRefutesStands) {
   Record(0, "slow", v1::JOB_KIND_SCREEN, v1::OUTCOME_PASSED, 50, 100);
   Record(0, "fast", v1::JOB_KIND_SCREEN, v1::OUTCOME_PASSED, 20, 100);
-  Record(0, "fast", v1::JOB_KIND_CONFIRM, v1::OUTCOME_PASSED, 0, 0);
+  Record(0, "fast", v1::JOB_KIND_CONFIRM, v1::OUTCOME_PASSED, 25, 100);
   Record(0, "cheat", v1::JOB_KIND_SCREEN, v1::OUTCOME_PASSED, 1, 100);
   Record(0, "cheat", v1::JOB_KIND_CONFIRM, v1::OUTCOME_CHEAT, 0, 0);
   Record(0, "elsewhere", v1::JOB_KIND_SCREEN, v1::OUTCOME_PASSED, 2, 100, "gpu");
@@ -96,8 +108,9 @@ TEST_F(SuiteReportTest, FastestProgramThatNothingRefutesStands) {
   const v1::ProblemStanding& first = report.problems(0);
   EXPECT_EQ(first.evaluations(), 3);
   EXPECT_EQ(first.passed(), 2);
-  EXPECT_NEAR(first.candidate_us(), 20, 1e-9);
-  EXPECT_NEAR(first.speedup(), 5, 1e-9);
+  EXPECT_NEAR(first.candidate_us(), 25, 1e-9);
+  EXPECT_NEAR(first.baseline_us(), 100, 1e-9);
+  EXPECT_NEAR(first.speedup(), 4, 1e-9);
   EXPECT_TRUE(first.confirmed());
   EXPECT_EQ(first.candidate().latency_us_size(), 2);
   EXPECT_FALSE(first.has_sources());
@@ -105,6 +118,23 @@ TEST_F(SuiteReportTest, FastestProgramThatNothingRefutesStands) {
   EXPECT_EQ(report.problems(1).speedup(), 0);
   EXPECT_EQ(report.problems(2).left_out(), "broken");
   EXPECT_EQ(report.problems(3).left_out(), "degenerate: zeros pass");
+}
+
+// A screening believes more of what a program reports.
+TEST_F(SuiteReportTest, AConfirmationCountsMoreThanAScreening) {
+  Record(0, "loud", v1::JOB_KIND_SCREEN, v1::OUTCOME_PASSED, 1, 100);
+  Record(0, "loud", v1::JOB_KIND_CONFIRM, v1::OUTCOME_PASSED, 125, 100);
+  Record(0, "loud", v1::JOB_KIND_SCREEN, v1::OUTCOME_PASSED, 2, 100);
+  Record(1, "twice", v1::JOB_KIND_SCREEN, v1::OUTCOME_PASSED, 20, 100);
+  Record(1, "twice", v1::JOB_KIND_CONFIRM, v1::OUTCOME_PASSED, 50, 100);
+  Record(1, "twice", v1::JOB_KIND_CONFIRM, v1::OUTCOME_PASSED, 40, 100);
+  const v1::SuiteReport report = Report();
+  EXPECT_NEAR(report.problems(0).speedup(), 0.8, 1e-9);
+  EXPECT_NEAR(report.problems(0).candidate_us(), 125, 1e-9);
+  EXPECT_FALSE(report.problems(0).confirmed());
+  EXPECT_NEAR(report.problems(1).speedup(), 2.5, 1e-9);
+  EXPECT_TRUE(report.problems(1).confirmed());
+  EXPECT_NEAR(report.problems(1).candidate_us(), 40, 1e-9);
 }
 
 TEST_F(SuiteReportTest, OnlyProgramsOnTheTaskAsItIsNow) {

@@ -16,6 +16,8 @@ def generate_input(rows: int, cols: int, divisor: int, masked: bool, seed: int) 
     x = torch.randn(rows, cols, device="cuda", generator=generator)
     if masked:
         mask = torch.randint(0, 2, (rows,), device="cuda", generator=generator)
+        # Of few rows, chance may keep all: then a submission without the mask would be right.
+        mask[0] = 0
     else:
         mask = torch.ones(rows, device="cuda")
     # From the generator of the process, as some problems do.
