@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -37,7 +38,8 @@ class Browser:
         self._process = subprocess.Popen(
             [path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
              "--window-size=1280,900", "--force-color-profile=srgb", f"--user-data-dir={folder}/profile"],
-            preexec_fn=keep_pipes, pass_fds=(3, 4, to_read, to_write), env={**os.environ, "HOME": folder},
+            preexec_fn=keep_pipes, start_new_session=True, pass_fds=(3, 4, to_read, to_write),
+            env={**os.environ, "HOME": folder},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_read)
         os.close(to_write)
@@ -60,8 +62,16 @@ class Browser:
         return self
 
     def __exit__(self, *_):
-        self._process.kill()
+        # Its other processes still write to the profile, which the caller is about to remove.
+        os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            try:
+                os.killpg(self._process.pid, 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.01)
 
     def _ask(self, method, parameters, session):
         self._number += 1
