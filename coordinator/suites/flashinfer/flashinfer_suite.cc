@@ -119,7 +119,7 @@ absl::Status CheckReference(const v1::Definition& definition) {
   ASSIGN_OR_RETURN(const PythonOutline outline, OutlinePython(definition.reference_text()));
   const auto runs =
       std::count(outline.top_level_functions.begin(), outline.top_level_functions.end(), kEntry);
-  if (runs == 0) {
+  if (runs == 0 && outline.complete) {
     return absl::InvalidArgumentError(
         absl::StrCat("defines no function ", kEntry, " at its top level"));
   }

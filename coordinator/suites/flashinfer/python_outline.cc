@@ -45,7 +45,10 @@ class Outliner {
       }
       const absl::Status token = Next();
       if (!token.ok()) return token;
-      if (gave_up_) return outline_;
+      if (gave_up_) {
+        outline_.complete = false;
+        return outline_;
+      }
     }
     if (!open_.empty()) {
       return Error(open_.back().line,

@@ -12,6 +12,9 @@ namespace ksearch {
 struct PythonOutline {
   // In the order of the file; `async def` does not count.
   std::vector<std::string> top_level_functions;
+  // False: the rest of the file, from a field of an f-string on, was not understood. It may be
+  // right and have further functions.
+  bool complete = true;
 };
 
 // Reads a file in Python as far as its tokens and its indentation say what it is: no interpreter is

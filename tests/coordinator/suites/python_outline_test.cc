@@ -69,5 +69,17 @@ TEST(PythonOutlineTest, WhatSomePythonReadsIsNoError) {
   }
 }
 
+// A comment within a field is right since Python 3.12.
+TEST(PythonOutlineTest, SaysWhetherAllOfTheFileWasUnderstood) {
+  const auto all = OutlinePython("x = f'{a}'\ndef run(): pass\n");
+  ASSERT_TRUE(all.ok());
+  EXPECT_TRUE(all->complete);
+  EXPECT_THAT(all->top_level_functions, ElementsAre("run"));
+  const auto part = OutlinePython("def first(): pass\nx = f'{a # b\n}'\ndef run(): pass\n");
+  ASSERT_TRUE(part.ok());
+  EXPECT_FALSE(part->complete);
+  EXPECT_THAT(part->top_level_functions, ElementsAre("first"));
+}
+
 }  // namespace
 }  // namespace ksearch
