@@ -1,5 +1,7 @@
 #include "common/utf8.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace ksearch {
@@ -31,6 +33,10 @@ size_t ValidUtf8Bytes(absl::string_view text) {
     at += length;
   }
   return at;
+}
+
+size_t ValidSourceBytes(absl::string_view text) {
+  return std::min(ValidUtf8Bytes(text), text.find('\0'));
 }
 
 std::string AsUtf8(absl::string_view bytes) {

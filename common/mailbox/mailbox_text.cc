@@ -55,7 +55,7 @@ absl::StatusOr<v1::MailboxPrompt> ParsePrompt(absl::string_view json) {
 absl::StatusOr<v1::MailboxAnswer> ParseAnswer(absl::string_view id, bool json,
                                               absl::string_view content) {
   absl::string_view text = content;
-  absl::ConsumePrefix(&text, "\xEF\xBB\xBF");  // byte order mark
+  absl::ConsumePrefix(&text, kByteOrderMark);
   if (const size_t valid = ValidUtf8Bytes(text); valid != text.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the answer is not UTF-8 at byte ", valid, "; save it as UTF-8 text"));

@@ -246,7 +246,7 @@ class KernelBenchSuite final : public TaskSuite {
     }
     ASSIGN_OR_RETURN(std::string text, ReadFile(problem.path, kMaxTaskSourceBytes / 2));
     RETURN_IF_ERROR(CheckIsNoLfsPointer(problem.path, text));
-    if (const size_t good = std::min(ValidUtf8Bytes(text), text.find('\0')); good < text.size()) {
+    if (const size_t good = ValidSourceBytes(text); good < text.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
           problem.path, ": is not source text in UTF-8: see byte ", good, " of ", text.size()));
     }

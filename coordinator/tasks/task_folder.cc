@@ -46,8 +46,7 @@ absl::Status ReadSources(const std::string& folder, absl::string_view stem, v1::
     }
     ASSIGN_OR_RETURN(std::string content, ReadFile(path, kMaxTaskSourceBytes));
     if (content.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": is empty"));
-    if (const size_t text = std::min(ValidUtf8Bytes(content), content.find('\0'));
-        text < content.size()) {
+    if (const size_t text = ValidSourceBytes(content); text < content.size()) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": is not source text: see byte ", text, " of ", content.size()));
     }

@@ -4,26 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "tests/common/python_with_torch.h"
-#include "tests/integration/local_cluster.h"
+#include "tests/integration/gpumode_cluster.h"
 
 namespace ksearch {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr char kFolder[] = "tests/integration/data/gpumode";
 
 constexpr char kTask[] = R"(files:
   - {"name": "reference.py", "source": "reference.py"}
@@ -80,7 +72,7 @@ constexpr Bad kBad[] = {
     {"uncompared", "reference.double(x); submission.solve(x)",
      "eval.py compares what solve returns by none of the means that are known here"},
     {"foreign", "y = x + 1; torch.allclose(reference.double(y), submission.solve(y))",
-     "eval.py hands solve something that is no part of what make returns"},
+     "eval.py passes solve a value that is not part of what make returns"},
     {"two_makers",
      "y = reference.make_more(n); torch.allclose(reference.double(y), submission.solve(y))",
      "eval.py makes data by more than one function: make, make_more"},
@@ -95,62 +87,36 @@ constexpr Bad kBad[] = {
      "it starts a process, which is not followed"},
 };
 
-class GpuModeEntriesTest : public testing::Test {
+class GpuModeEntriesTest : public GpuModeClusterTest {
  protected:
   static void SetUpTestSuite() {
-    if (!HasTorch()) return;
-    cluster_ = new LocalCluster();
-    cluster_->UseOwnDevice();
-    cluster_->AddToWorkerConfig(kPythonToolchain);
-    for (const Bad& bad : kBad) Write(bad.name, kReference, bad.drive);
-    Write("no_seed", absl::StrReplaceAll(kReference, {{"n, seed=1", "n"}, {"(seed)", "(1)"}}),
-          "torch.allclose(reference.double(x), submission.solve(x))");
-    cluster_->StartCoordinator(
-        absl::StrCat("suites { kind: 'gpumode' device: DEVICE_CLASS_CPU path: '",
-                     LocalCluster::SourcePath(kFolder),
-                     "' }\nsuites { kind: 'gpumode' name: 'bad' device: DEVICE_CLASS_CPU path: '",
-                     cluster_->folder(), "' }"));
-    cluster_->StartWorker("w1");
-  }
-  static void TearDownTestSuite() {
-    delete cluster_;
-    cluster_ = nullptr;
-  }
-  void SetUp() override {
-    if (cluster_ == nullptr) GTEST_SKIP() << kPython << " has no torch";
+    Start([] {
+      for (const Bad& bad : kBad) Write(bad.name, kReference, bad.drive);
+      Write("no_seed", absl::StrReplaceAll(kReference, {{"n, seed=1", "n"}, {"(seed)", "(1)"}}),
+            "torch.allclose(reference.double(x), submission.solve(x))");
+    });
   }
   static void Write(const std::string& name, const std::string& reference,
                     const std::string& drive) {
-    const fs::path folder = fs::path(cluster_->folder()) / "problems/bad" / name;
-    fs::create_directories(folder);
-    std::ofstream(folder / "task.yml") << kTask;
-    std::ofstream(folder / "reference.py") << reference;
-    std::ofstream(folder / "eval.py") << absl::StrReplaceAll(kEvaluator, {{"@DRIVE@", drive}});
+    WriteBad(name, {{"task.yml", kTask},
+                    {"reference.py", reference},
+                    {"eval.py", absl::StrReplaceAll(kEvaluator, {{"@DRIVE@", drive}})}});
   }
-  static CommandOutput Judge(const std::string& submission, std::vector<std::string> how) {
-    how.insert(how.begin(),
-               {"eval", "--task", "gpumode/other_names",
-                LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/", submission))});
-    return cluster_->Cli(how);
-  }
-
-  static LocalCluster* cluster_;
 };
-LocalCluster* GpuModeEntriesTest::cluster_ = nullptr;
 
 // As upstream's cross entropy, whose submissions are a function forward and one backward.
 TEST_F(GpuModeEntriesTest, SubmissionsDefineWhatEvalCalls) {
   const CommandOutput described = cluster_->Cli({"task", "describe", "gpumode/other_names"});
   ASSERT_EQ(described.exit.code, 0) << described.out << described.err;
-  const CommandOutput right = Judge("layer.py", {"--compat", "test"});
+  const CommandOutput right = Judge("other_names", "layer.py", {"--compat", "test"});
   EXPECT_EQ(right.exit.code, 0) << right.out << right.err;
   EXPECT_THAT(right.out, HasSubstr("GPU MODE's verdict pass (2 of 2 trials"));
-  const CommandOutput checked = Judge("layer.py", {"--check"});
+  const CommandOutput checked = Judge("other_names", "layer.py", {"--check"});
   EXPECT_EQ(checked.exit.code, 0) << checked.out << checked.err;
-  const CommandOutput wrong = Judge("layer_wrong.py", {"--check"});
+  const CommandOutput wrong = Judge("other_names", "layer_wrong.py", {"--check"});
   EXPECT_EQ(wrong.exit.code, 7) << wrong.out << wrong.err;
   EXPECT_THAT(wrong.out, AllOf(HasSubstr("incorrect"), HasSubstr("output 'out1'")));
-  const CommandOutput half = Judge("layer_half.py", {"--check"});
+  const CommandOutput half = Judge("other_names", "layer_half.py", {"--check"});
   EXPECT_EQ(half.exit.code, 7) << half.out << half.err;
   EXPECT_THAT(half.out, HasSubstr("submission.py defines no function 'layer_backward'"));
 }
@@ -161,7 +127,7 @@ TEST_F(GpuModeEntriesTest, AllFunctionsAreTimedTogether) {
 #endif
   const CommandOutput described = cluster_->Cli({"task", "describe", "gpumode/other_names"});
   ASSERT_EQ(described.exit.code, 0) << described.out << described.err;
-  const CommandOutput ranked = Judge("layer.py", {"--compat", "leaderboard"});
+  const CommandOutput ranked = Judge("other_names", "layer.py", {"--compat", "leaderboard"});
   EXPECT_EQ(ranked.exit.code, 0) << ranked.out << ranked.err;
   EXPECT_THAT(ranked.out, ContainsRegex("score on the leaderboard [0-9.e+]+us .ranking_by geom"));
 }

@@ -4,25 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "tests/common/python_with_torch.h"
-#include "tests/integration/local_cluster.h"
+#include "tests/integration/gpumode_cluster.h"
 
 namespace ksearch {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr char kFolder[] = "tests/integration/data/gpumode";
 
 constexpr char kTask[] = R"(files:
   - {"name": "reference.py", "source": "reference.py"}
@@ -101,45 +94,18 @@ constexpr Bad kBad[] = {
      "generate_input builds other data for another seed"},
 };
 
-class GpuModeObjectsTest : public testing::Test {
+class GpuModeObjectsTest : public GpuModeClusterTest {
  protected:
   static void SetUpTestSuite() {
-    if (!HasTorch()) return;
-    cluster_ = new LocalCluster();
-    cluster_->UseOwnDevice();
-    cluster_->AddToWorkerConfig(kPythonToolchain);
-    for (const Bad& bad : kBad) {
-      const fs::path folder = fs::path(cluster_->folder()) / "problems/bad" / bad.name;
-      fs::create_directories(folder);
-      std::ofstream(folder / "task.yml") << kTask;
-      std::ofstream(folder / "reference.py")
-          << absl::StrReplaceAll(kReference, {{"@OBJECT@", bad.object}});
-    }
-    cluster_->StartCoordinator(
-        absl::StrCat("suites { kind: 'gpumode' device: DEVICE_CLASS_CPU path: '",
-                     LocalCluster::SourcePath(kFolder),
-                     "' }\nsuites { kind: 'gpumode' name: 'bad' device: DEVICE_CLASS_CPU path: '",
-                     cluster_->folder(), "' }"));
-    cluster_->StartWorker("w1");
+    Start([] {
+      for (const Bad& bad : kBad) {
+        WriteBad(bad.name,
+                 {{"task.yml", kTask},
+                  {"reference.py", absl::StrReplaceAll(kReference, {{"@OBJECT@", bad.object}})}});
+      }
+    });
   }
-  static void TearDownTestSuite() {
-    delete cluster_;
-    cluster_ = nullptr;
-  }
-  void SetUp() override {
-    if (cluster_ == nullptr) GTEST_SKIP() << kPython << " has no torch";
-  }
-  static CommandOutput Judge(const std::string& problem, const std::string& submission,
-                             std::vector<std::string> how) {
-    how.insert(how.begin(),
-               {"eval", "--task", "gpumode/" + problem,
-                LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/", submission))});
-    return cluster_->Cli(how);
-  }
-
-  static LocalCluster* cluster_;
 };
-LocalCluster* GpuModeObjectsTest::cluster_ = nullptr;
 
 // As upstream's decoding with a cache, which is a module that a call changes.
 TEST_F(GpuModeObjectsTest, SubmissionsGetTheObjectsOfData) {

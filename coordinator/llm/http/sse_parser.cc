@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
+#include "common/utf8.h"
 
 namespace ksearch {
 
@@ -31,7 +32,7 @@ absl::Status SseParser::Push(absl::string_view bytes, std::vector<SseEvent>* eve
 
 absl::Status SseParser::EndLine(std::vector<SseEvent>* events) {
   absl::string_view value = line_;
-  if (std::exchange(first_line_, false)) absl::ConsumePrefix(&value, "\xEF\xBB\xBF");
+  if (std::exchange(first_line_, false)) absl::ConsumePrefix(&value, kByteOrderMark);
   if (value.empty()) {
     EndEvent(events);
   } else {

@@ -8,17 +8,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "common/text_hash.h"
+#include "common/utf8.h"
 
 namespace ksearch {
 namespace {
 
-constexpr absl::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr int kTabColumns = 8;
 constexpr size_t kMaxFieldDepth = 20;
-
-bool IsNameByte(char c) {
-  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0;
-}
 
 char ClosingOf(char opening) { return opening == '(' ? ')' : opening == '[' ? ']' : '}'; }
 
@@ -129,7 +126,7 @@ class Outliner {
     absl::string_view rest = Rest();
     if (!ConsumeWord(&rest, "def")) return;
     size_t length = 0;
-    while (length < rest.size() && IsNameByte(rest[length])) ++length;
+    while (length < rest.size() && IsWordByte(rest[length])) ++length;
     outline_.top_level_functions.emplace_back(rest.substr(0, length));
   }
 
@@ -183,7 +180,7 @@ class Outliner {
   // Returns true if the letters before the quote at at_ say that fields stand in the string.
   bool HasFields() const {
     size_t begin = at_;
-    while (begin > 0 && IsNameByte(text_[begin - 1])) --begin;
+    while (begin > 0 && IsWordByte(text_[begin - 1])) --begin;
     const std::string prefix = absl::AsciiStrToLower(text_.substr(begin, at_ - begin));
     return prefix == "f" || prefix == "rf" || prefix == "fr" || prefix == "t" || prefix == "rt" ||
            prefix == "tr";

@@ -156,8 +156,7 @@ class Reader {
       if (const absl::Status whole = CheckIsNoLfsPointer(path.string(), *text); !whole.ok()) {
         return entry.Error("source", whole.message());
       }
-      if (const size_t good = std::min(ValidUtf8Bytes(*text), text->find('\0'));
-          good < text->size()) {
+      if (const size_t good = ValidSourceBytes(*text); good < text->size()) {
         return entry.Error(
             "source", absl::StrCat(path.string(), " is not source text in UTF-8: see byte ", good,
                                    " of ", text->size()));

@@ -26,7 +26,7 @@ constexpr char kInstructions[] =
 - The file may import what the reference imports from `task` and `utils`, but not `reference`.
 )";
 
-// Of a problem whose eval.py calls other functions than custom_kernel.
+// Instructions for a problem whose eval.py calls functions other than custom_kernel.
 std::string OwnInstructions(const GpuModeDescription& description) {
   std::string text;
   for (const LocatedJson& call : description.spec.Find("entries")->Find("calls")->items) {

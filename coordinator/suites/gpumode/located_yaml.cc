@@ -20,8 +20,6 @@ namespace {
 
 using Kind = LocatedJson::Kind;
 
-constexpr absl::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 // Owns an event of libyaml.
 class Event {
  public:
@@ -182,7 +180,7 @@ class Reader {
     if (scalar.anchor != nullptr) return Error(line, "anchors are not read");
     if (scalar.tag != nullptr) return Error(line, "tags are not read");
     const absl::string_view text(reinterpret_cast<const char*>(scalar.value), scalar.length);
-    if (ValidUtf8Bytes(text) < text.size() || absl::StrContains(text, '\0')) {
+    if (ValidSourceBytes(text) < text.size()) {
       return Error(line, "is not UTF-8 text");
     }
     if (scalar.style == YAML_PLAIN_SCALAR_STYLE) {

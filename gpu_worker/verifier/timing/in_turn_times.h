@@ -7,7 +7,7 @@
 namespace ksearch {
 
 // The times of calls in turn (WorkloadSession::RunInTurn), of both sides of a comparison. A program
-// that works ahead, in one call of a batch the work of later ones, is no faster there.
+// that works ahead, doing the work of later calls in an earlier one, is no faster there.
 // Thread-compatible.
 class InTurnTimes {
  public:

@@ -143,7 +143,7 @@ class Problem:
     def __init__(self, torch, module, checks, cases):
         self._torch = torch
         self.entries, self.cases = None, cases
-        if not all(callable(getattr(module, name, None)) for name in USUAL):
+        if missing_in(module) is not None:
             self.entries, bounds, self.cases = entries_by_evaluator(torch, module, checks, cases)
         self._generate_input = maker_of_data(self.entries, module)
         self._ref_kernel = answering(self.entries, module, "reference")

@@ -4,6 +4,11 @@
 USUAL = ("generate_input", "ref_kernel", "check_implementation")
 
 
+def missing_in(reference):
+    """The first usual function that reference.py lacks, or None."""
+    return next((name for name in USUAL if not callable(getattr(reference, name, None))), None)
+
+
 class Stopped(BaseException):
     """Ends eval.py, which goes on after an Exception."""
 
@@ -59,13 +64,11 @@ class Evaluator:
     def trace(self, case):
         said = self._run(case)
         if not self.made or not self.asked:
-            missing = "functions of the submission" if self.made else "a function of reference.py that makes data"
-            raise Refused(f"reference.py defines no function {self._lacks()}, and eval.py calls no {missing}" + said)
+            uncalled = "functions of the submission" if self.made else "a function of reference.py that makes data"
+            lacks = missing_in(self._reference)
+            raise Refused(f"reference.py defines no function {lacks}, and eval.py calls no {uncalled}" + said)
         if said:
             raise Refused("eval.py fails with the reference's own answers" + said)
-
-    def _lacks(self):
-        return next(name for name in USUAL if not callable(getattr(self._reference, name, None)))
 
     def _run(self, case):
         """What eval.py says of a failure, as the end of a sentence."""
@@ -189,7 +192,7 @@ def arguments_from(made, values, named, name):
         by_name = [[key, argument_of(value, data)] for key, value in named.items()]
         if None not in found and all(where is not None for _, where in by_name):
             return {"arguments": found, "named": by_name}
-    raise Refused(f"eval.py hands {name} something that is no part of what {made[0][0]} returns")
+    raise Refused(f"eval.py passes {name} a value that is not part of what {made[0][0]} returns")
 
 
 def spelled(function, values, named):
@@ -214,8 +217,7 @@ def entries_by_evaluator(torch, reference, checks, cases):
     problem_entries.py."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "eval.py")
     if not os.path.exists(path):
-        missing = next(name for name in USUAL if not callable(getattr(reference, name, None)))
-        raise Refused(f"reference.py defines no function {missing}")
+        raise Refused(f"reference.py defines no function {missing_in(reference)}")
 
     def size(case):
         return sum(value for name, value in case.items() if name != "seed" and type(value) in (int, float))

@@ -4,20 +4,17 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <set>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "gpu_worker/verifier/dialogue/oracle.h"
-#include "gpu_worker/verifier/host/host_outputs.h"
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
-#include "gpu_worker/verifier/tensors/made_inputs.h"
 #include "tests/fakes/plain_sandbox.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
+#include "tests/gpu_worker/verifier/numbered_inputs.h"
 
 namespace ksearch {
 namespace {
@@ -158,48 +155,17 @@ TEST_F(SessionTest, ACallInTurnReturnsNoEarlierThanItsOutputsAreThere) {
   EXPECT_EQ(made.ending.outcome, v1::OUTCOME_CHEAT) << made.ending.message;
 }
 
-// Every element of a variant is its number, and kLikeOthers where it stands in for late inputs.
-class OftenLikeOthers final : public MadeInputs {
- public:
-  static constexpr int64_t kLikeOthers = 7;
-  static constexpr int64_t kNoCall = int64_t{1} << 30;
-
-  absl::StatusOr<std::shared_ptr<MadeVariants>> Open(
-      std::shared_ptr<const WorkloadCase> maker) override {
-    return std::make_shared<Variants>(std::move(maker));
-  }
-
- private:
-  class Variants final : public MadeVariants {
-   public:
-    explicit Variants(std::shared_ptr<const WorkloadCase> maker) : maker_(std::move(maker)) {}
-    std::shared_ptr<const MadeVariant> Get(int64_t variant) override {
-      const auto number = static_cast<float>(variant < kNoCall ? variant : kLikeOthers);
-      std::vector<std::vector<std::byte>> made;
-      for (const TensorArgument& tensor : maker_->tensors()) {
-        if (!tensor.output) continue;
-        const std::vector<float> numbers(static_cast<size_t>(tensor.elements), number);
-        made.emplace_back(static_cast<size_t>(tensor.bytes));
-        std::memcpy(made.back().data(), numbers.data(), made.back().size());
-      }
-      return std::make_shared<const HostOutputs>(std::move(made));
-    }
-
-   private:
-    const std::shared_ptr<const WorkloadCase> maker_;
-  };
-};
-
 // Problems of GPU MODE have few seeds, so what stands in for late inputs may be those of another
 // call. Where the late ones come too late, an honest program's answer is that call's.
 TEST_F(SessionTest, AnswersToWhatStandsInForLateInputsAreNoCheat) {
-  OftenLikeOthers made;
+  constexpr int64_t kLikeOthers = 7;
+  constexpr int64_t kNoCall = int64_t{1} << 30;  // from here on variants stand in for late inputs
+  NumberedInputs made([](int64_t variant) { return variant < kNoCall ? variant : kLikeOthers; });
   v1::Task task = MatmulTask();
   for (v1::InputRecipe& input : *task.mutable_workloads(0)->mutable_inputs()) input.mutable_made();
   Open("honest", *WorkloadCase::Create(task, task.workloads(0), "sha", Seed{1, 1}, &made));
-  ASSERT_TRUE(
-      session_->Run({{0, OftenLikeOthers::kLikeOthers}}, WorkloadSession::Mode::kTimed, {}, limits_)
-          .ending.passed());
+  ASSERT_TRUE(session_->Run({{0, kLikeOthers}}, WorkloadSession::Mode::kTimed, {}, limits_)
+                  .ending.passed());
   int too_late = 0;
   for (int goes = 0; goes < 5000 && too_late < 50; ++goes) {
     std::vector<WorkloadSession::Call> calls;

@@ -12,10 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpu_worker/verifier/host/host_outputs.h"
-#include "gpu_worker/verifier/tensors/made_inputs.h"
 #include "gpu_worker/verifier/tensors/poison.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
+#include "tests/gpu_worker/verifier/numbered_inputs.h"
 
 namespace ksearch {
 namespace {
@@ -107,7 +106,7 @@ TEST_F(MemfdBufferSetsTest, RememberedPlacesShowWhatIsWrittenLater) {
   const auto bytes = static_cast<size_t>(packets[0].request.buffers(5).tensor_bytes());
   std::memset(late.tensor() + bytes / 2, 1, bytes / 10);
   EXPECT_THAT(buffers_->ChangedSinceRemembered(), Optional(HasSubstr("c")));
-  // What comes before its call's places are remembered is no change; inputs are not checked.
+  // A write before the places of its call are remembered is not a change. Inputs are not checked.
   buffers_->Prepare(calls, 12);
   std::memset(late.tensor() + bytes / 2, 1, bytes / 10);
   buffers_->RememberPlaces({calls[0]}, &rng);
@@ -161,35 +160,6 @@ TEST_F(MemfdBufferSetsTest, InputsThatComeLateAreCompleteInTheEnd) {
   EXPECT_GT(changed_a, 10);
   EXPECT_GT(changed_b, 10);
 }
-
-// Every element of a variant is the variant's number.
-class NumberedInputs final : public MadeInputs {
- public:
-  absl::StatusOr<std::shared_ptr<MadeVariants>> Open(
-      std::shared_ptr<const WorkloadCase> maker) override {
-    return std::make_shared<Variants>(std::move(maker));
-  }
-
- private:
-  class Variants final : public MadeVariants {
-   public:
-    explicit Variants(std::shared_ptr<const WorkloadCase> maker) : maker_(std::move(maker)) {}
-    std::shared_ptr<const MadeVariant> Get(int64_t variant) override {
-      std::vector<std::vector<std::byte>> made;
-      for (const TensorArgument& tensor : maker_->tensors()) {
-        if (!tensor.output) continue;
-        const std::vector<float> numbers(static_cast<size_t>(tensor.elements),
-                                         static_cast<float>(variant));
-        made.emplace_back(static_cast<size_t>(tensor.bytes));
-        std::memcpy(made.back().data(), numbers.data(), made.back().size());
-      }
-      return std::make_shared<const HostOutputs>(std::move(made));
-    }
-
-   private:
-    const std::shared_ptr<const WorkloadCase> maker_;
-  };
-};
 
 // Half of one variant and half of another could be what the program never makes.
 TEST(MemfdBufferSetsOfMadeInputsTest, AWholeVariantStandsInForInputsThatComeLate) {
