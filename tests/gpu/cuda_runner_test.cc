@@ -42,6 +42,7 @@ constexpr char kTask[] = R"(
   }
   tolerance { atol: 1e-5 rtol: 1e-5 }
   workloads { uuid: "short" axes { axis: "n" value: 100003 } inputs { input: "x" random {} } }
+  workloads { uuid: "five_us" axes { axis: "n" value: 600003 } inputs { input: "x" random {} } }
   workloads { uuid: "mid" axes { axis: "n" value: 6000003 } inputs { input: "x" random {} } }
   workloads { uuid: "large" axes { axis: "n" value: 20000003 } inputs { input: "x" random {} } }
   workloads { uuid: "long" axes { axis: "n" value: 60000001 } inputs { input: "x" random {} } }
