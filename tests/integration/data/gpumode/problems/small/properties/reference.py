@@ -10,5 +10,5 @@ def generate_input(n, seed):
 
 
 def check_implementation(data, output):
-    close = (output.t() @ output - torch.eye(data.shape[0])).abs().max() < 1e-3
+    close = (output.t() @ output - torch.eye(data.shape[0], device=data.device)).abs().max() < 1e-3
     return bool(close), "" if close else "is not orthogonal"
