@@ -40,13 +40,14 @@ GuardFactors GuardsOf(const std::vector<ConfirmationCase>& cases, const v1::Obje
 // Over the workloads that are not held out, or over all; absent if there are none.
 std::optional<v1::Comparison::Mean> MeanOver(const std::vector<LaunchBlocks>& measured,
                                              const std::vector<ConfirmationCase>& cases,
-                                             bool official, double confidence) {
+                                             bool official, double confidence,
+                                             StartOrder start_order) {
   std::vector<LaunchBlocks> taken;
   for (size_t i = 0; i < cases.size(); ++i) {
     if (!official || !cases[i].workload->held_out()) taken.push_back(measured[i]);
   }
   if (taken.empty()) return std::nullopt;
-  const LogRatio combined = EstimateSpeedup(taken, confidence).combined;
+  const LogRatio combined = EstimateSpeedup(taken, confidence, {}, start_order).combined;
   v1::Comparison::Mean mean;
   mean.set_log_speedup(combined.mean);
   mean.set_ci_low(combined.interval.low);
@@ -64,17 +65,16 @@ bool HasPartLaunch(const std::vector<LaunchBlocks>& workloads) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::LaunchSide(
+absl::StatusOr<std::unique_ptr<ConfirmationSide>> Confirmation::StartSide(
     const ProgramImage& program, bool is_candidate) {
   auto side = std::make_unique<ConfirmationSide>();
   side->is_candidate = is_candidate;
-  ASSIGN_OR_RETURN(side->link, bench_.starter().Launch(
+  ASSIGN_OR_RETURN(side->link, bench_.starter().Start(
                                    program, is_candidate ? candidate_limits_ : rival_limits_));
   return side;
 }
 
 absl::StatusOr<Ending> Confirmation::LoadSide(ConfirmationSide* side, const ProgramImage& program) {
-  RETURN_IF_ERROR(side->link->AwaitHello());
   const absl::Time latest = bench_.clock().SteadyNow() + program.load_time();
   // A rival that the job's deadline cuts off would look as if it had failed.
   return side->link->Load(program,
@@ -116,7 +116,7 @@ absl::StatusOr<Ending> Confirmation::Open(ConfirmationSide* side, const Confirma
 
 absl::StatusOr<Ending> Confirmation::RunAlone(const ProgramImage& program,
                                               const ConfirmationCase& one) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<ConfirmationSide> side, LaunchSide(program, false));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ConfirmationSide> side, StartSide(program, false));
   ASSIGN_OR_RETURN(Ending ending, LoadSide(side.get(), program));
   if (!ending.passed()) return ending;
   ASSIGN_OR_RETURN(ending, Open(side.get(), one, 0, /*late_inputs=*/false, /*hidden=*/nullptr));
@@ -190,13 +190,14 @@ absl::StatusOr<Confirmation::Launch> Confirmation::TryLaunch(
   // Both at the same time, where they are slow to start.
   bench_.starter().Foresee(candidate, candidate_limits_);
   bench_.starter().Foresee(rival, rival_limits_);
-  // The side that is started first alternates between launches, as does the side that begins. Both
-  // are started side by side: on a GPU that takes most of a launch's time besides measuring.
+  // The side that is started first alternates between launches, as does the side that begins. On a
+  // GPU the order shows in the times of short calls (StartOrder), so it must not be a matter of
+  // luck.
   const absl::Time start = bench_.clock().SteadyNow();
   LaunchSides sides;
   for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {
     ASSIGN_OR_RETURN(sides.Of(is_candidate),
-                     LaunchSide(is_candidate ? candidate : rival, is_candidate));
+                     StartSide(is_candidate ? candidate : rival, is_candidate));
   }
   for (const bool is_candidate : {launch % 2 == 1, launch % 2 == 0}) {
     ASSIGN_OR_RETURN(tried.ending,
@@ -331,11 +332,13 @@ Confirmation::Judgment Confirmation::Judge(const Measured& measured, const Guard
   judged.estimate = EstimateSpeedup(measured.by_verifier, confidence, guards);
   judged.verdict = ksearch::Judge(judged.estimate, plan_.min_effect(), kWorstRegression);
   if (judged.verdict != v1::Comparison::UNDECIDED || !HasBlocks(measured.by_runners)) return judged;
-  SpeedupEstimate by_runners = EstimateSpeedup(measured.by_runners, confidence, guards);
+  SpeedupEstimate by_runners =
+      EstimateSpeedup(measured.by_runners, confidence, guards, StartOrder::kRemoved);
   judged.verdict =
       JudgeUndecided(judged.estimate, by_runners, plan_.min_effect(), kWorstRegression);
   if (judged.verdict != v1::Comparison::UNDECIDED) {
     judged.rests_on = &measured.by_runners;
+    judged.start_order = StartOrder::kRemoved;
     judged.estimate = std::move(by_runners);
   }
   return judged;
@@ -418,10 +421,12 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
       std::any_of(guards.begin(), guards.end(), [](const auto& guard) { return guard.has_value(); })
           ? v1::Objective::RANKED_OFFICIAL
           : v1::Objective::RANKED_ALL);
-  if (auto mean = MeanOver(*judged.rests_on, cases, /*official=*/true, confidence)) {
+  if (auto mean =
+          MeanOver(*judged.rests_on, cases, /*official=*/true, confidence, judged.start_order)) {
     *comparison.mutable_official() = *std::move(mean);
   }
-  if (auto mean = MeanOver(*judged.rests_on, cases, /*official=*/false, confidence)) {
+  if (auto mean =
+          MeanOver(*judged.rests_on, cases, /*official=*/false, confidence, judged.start_order)) {
     *comparison.mutable_all() = *std::move(mean);
   }
   comparison.set_launches(launches);

@@ -97,12 +97,13 @@ class Confirmation {
     SpeedupEstimate estimate;
     v1::Comparison::Verdict verdict = v1::Comparison::UNDECIDED;
     const std::vector<LaunchBlocks>* rests_on = nullptr;  // the one of Measured's clocks
+    StartOrder start_order = StartOrder::kScatter;
   };
 
-  // Starts a runner and does not wait for it.
-  absl::StatusOr<std::unique_ptr<ConfirmationSide>> LaunchSide(const ProgramImage& program,
-                                                               bool is_candidate);
-  // Waits until the runner has started, and loads the program. The ending is that of loading.
+  // Starts a runner, which has opened its device when this returns.
+  absl::StatusOr<std::unique_ptr<ConfirmationSide>> StartSide(const ProgramImage& program,
+                                                              bool is_candidate);
+  // Loads the program. The ending is that of loading.
   absl::StatusOr<Ending> LoadSide(ConfirmationSide* side, const ProgramImage& program);
   // Maps a workload and warms up. `turn` says which buffers belong to which side. `late_inputs`:
   // whether there is an extra batch with late inputs. `hidden`, which may be null: a hidden case

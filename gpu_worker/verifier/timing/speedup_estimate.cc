@@ -25,24 +25,47 @@ size_t WholeLaunches(const std::vector<LaunchBlocks>& workloads) {
   return least;
 }
 
-// `quantile`: of Student's t for as many launches.
-LogRatio MeanOf(const std::vector<double>& launches, double quantile) {
-  const double mean = Mean(launches);
-  const size_t n = launches.size();
-  if (n < 2) {
-    const double unknown = std::numeric_limits<double>::infinity();
-    return {mean, {-unknown, unknown}};
-  }
+// The mean of a sample of launches, and how far it may be off.
+struct MeanAndError {
+  double mean = 0;
+  double error = 0;  // standard error
+  int degrees = 0;   // of freedom; 0: the error is unknown
+};
+
+double SquaresAround(double mean, const std::vector<double>& values) {
   double squares = 0;
-  for (const double launch : launches) squares += (launch - mean) * (launch - mean);
-  const double error = std::sqrt(squares / static_cast<double>(n - 1) / static_cast<double>(n));
-  return {mean, {mean - quantile * error, mean + quantile * error}};
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return squares;
+}
+
+MeanAndError MeanOfLaunches(const std::vector<double>& launches) {
+  const double mean = Mean(launches);
+  const int degrees = static_cast<int>(launches.size()) - 1;
+  if (degrees < 1) return {mean, 0, 0};
+  const double variance = SquaresAround(mean, launches) / degrees;
+  return {mean, std::sqrt(variance / static_cast<double>(launches.size())), degrees};
+}
+
+MeanAndError MeanOfOrders(const std::vector<double>& launches) {
+  std::vector<double> of_order[2];
+  for (size_t i = 0; i < launches.size(); ++i) of_order[i % 2].push_back(launches[i]);
+  if (of_order[1].empty()) return {Mean(launches), 0, 0};
+  const double means[] = {Mean(of_order[0]), Mean(of_order[1])};
+  const double mean = (means[0] + means[1]) / 2;
+  const int degrees = static_cast<int>(launches.size()) - 2;
+  if (degrees < 1) return {mean, 0, 0};
+  double squares = 0, share = 0;
+  for (const int order : {0, 1}) {
+    squares += SquaresAround(means[order], of_order[order]);
+    share += 0.25 / static_cast<double>(of_order[order].size());
+  }
+  return {mean, std::sqrt(squares / degrees * share), degrees};
 }
 
 }  // namespace
 
 SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, double confidence,
-                                const GuardFactors& guards) {
+                                const GuardFactors& guards, StartOrder start_order) {
   CHECK(guards.empty() || guards.size() == workloads.size());
   const size_t ranked =
       guards.empty() ? workloads.size()
@@ -52,13 +75,17 @@ SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, doub
   CHECK(ranked > 0);
   std::vector<double> combined(WholeLaunches(workloads));
   CHECK(!combined.empty());
-  std::map<size_t, double> quantiles;  // by number of launches
-  const auto mean_of = [&](const std::vector<double>& launches) {
-    double& quantile = quantiles[launches.size()];
-    if (quantile == 0 && launches.size() > 1) {
-      quantile = StudentQuantile(1 - confidence, static_cast<int>(launches.size()) - 1);
+  std::map<int, double> quantiles;  // by degrees of freedom
+  const auto ratio_of = [&](const std::vector<double>& launches) -> LogRatio {
+    const auto [mean, error, degrees] =
+        start_order == StartOrder::kRemoved ? MeanOfOrders(launches) : MeanOfLaunches(launches);
+    if (degrees == 0) {
+      const double unknown = std::numeric_limits<double>::infinity();
+      return {mean, {-unknown, unknown}};
     }
-    return MeanOf(launches, quantile);
+    double& quantile = quantiles[degrees];
+    if (quantile == 0) quantile = StudentQuantile(1 - confidence, degrees);
+    return {mean, {mean - quantile * error, mean + quantile * error}};
   };
   for (size_t w = 0; w < workloads.size(); ++w) {
     const std::optional<double> guard = guards.empty() ? std::nullopt : guards[w];
@@ -69,10 +96,10 @@ SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, doub
         combined[i] += medians.back() / static_cast<double>(ranked);
       }
     }
-    estimate.workloads.push_back(mean_of(medians));
+    estimate.workloads.push_back(ratio_of(medians));
     estimate.workloads.back().guard_factor = guard;
   }
-  estimate.combined = mean_of(combined);
+  estimate.combined = ratio_of(combined);
   return estimate;
 }
 

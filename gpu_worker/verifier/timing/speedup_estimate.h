@@ -13,6 +13,16 @@ namespace ksearch {
 // ranked. At least one must be ranked.
 using GuardFactors = std::vector<std::optional<double>>;
 
+// Whether what a side gains by having started first in a launch is part of the launches' scatter.
+enum class StartOrder {
+  kScatter,  // as any other luck of a launch
+  // The rival starts first in launches 0, 2, 4..., the candidate in the others, and the estimate
+  // does without the difference. On GPUs the second process to open the device had calls up to 0.1
+  // us longer or shorter (docs/internals/benchmarks.md), the same in all launches, which is more
+  // than 1 % of a short call.
+  kRemoved,
+};
+
 // Estimates the speed-up from the launches of a confirmation. A launch (one pair of processes) is
 // one observation: the median of its blocks, so that a block during a pause of the machine does not
 // affect it. The mean over n launches has an interval by Student's t with n - 1 degrees of freedom.
@@ -22,8 +32,11 @@ using GuardFactors = std::vector<std::optional<double>>;
 // `confidence`. Every workload must have at least 1 launch; with a single launch the scatter is
 // unknown, and the interval is infinite. If some workloads have more launches than others, the
 // combined value uses only the first launches, which all workloads have.
+// With StartOrder::kRemoved the value is the mean of both orders' means, the scatter is that within
+// the orders, which has n - 2 degrees of freedom, and two launches are too few for an interval.
 SpeedupEstimate EstimateSpeedup(const std::vector<LaunchBlocks>& workloads, double confidence,
-                                const GuardFactors& guards = {});
+                                const GuardFactors& guards = {},
+                                StartOrder start_order = StartOrder::kScatter);
 
 // The numbers of launches after which the results are looked at, increasing; the last is
 // `most_launches`. Measuring ends at the first look that is settled.
