@@ -39,7 +39,8 @@ class Browser:
             [path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
              "--window-size=1280,900", "--force-color-profile=srgb", f"--user-data-dir={folder}/profile"],
             preexec_fn=keep_pipes, start_new_session=True, pass_fds=(3, 4, to_read, to_write),
-            env={**os.environ, "HOME": folder},
+            # What a killed browser leaves behind is removed with the folder.
+            env={**os.environ, "HOME": folder, "TMPDIR": folder},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_read)
         os.close(to_write)
