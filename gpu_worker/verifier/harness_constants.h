@@ -175,6 +175,12 @@ inline constexpr int kLaterLockStepCalls = 6;
 // 180 us each, it was at most 1.3 us and 5 %.
 inline constexpr double kAloneShare = 0.25;
 inline constexpr double kAloneMicros = 2;
+// The same by the verifier's clock, which counts the round trip, too: the share, and these
+// constants. Calls that cannot be recorded include the host's time, and its caches are cold in a
+// call alone.
+inline constexpr double kAloneAuditMicros = 25;
+inline constexpr double kUnrecordedAloneShare = 1;
+inline constexpr double kUnrecordedAloneMicros = 60;
 inline constexpr absl::Duration kLockStepTime = absl::Milliseconds(100);
 // Times below this share of the physical floor are impossible. On a CPU the floor is measured with
 // reads alone and with multiply-adds alone: cores that store in parallel with two loads move 1.5
@@ -210,6 +216,9 @@ inline constexpr size_t kFirstLeadIns = 7;
 // allocating and mapping 1000 unneeded buffers takes 0.2 to 0.6 s per launch and workload on an
 // H200.
 inline constexpr double kConfirmBatchMicros = 5000;
+// As slow as this multiple of its rival a candidate may seem in its warm-up before its batches last
+// longer, instead of having fewer calls.
+inline constexpr double kMostSlowerInWarmUp = 2;
 inline constexpr double kSetsPerCallOfBatch = 1.25;
 inline constexpr int64_t kConfirmSetsBytes = int64_t{12} << 30;
 inline constexpr int kMaxDeviceBatchesPerBlock = 16;

@@ -25,8 +25,12 @@ int DeviceBlockTimer::MostSets(const WorkloadCase& workload) const {
                          static_cast<int>(std::min<int64_t>(more, kMaxConfirmDeviceSets)));
 }
 
-double DeviceBlockTimer::UsualCallsOfBatch(const ConfirmationSide& a, const ConfirmationSide& b) {
-  return kConfirmBatchMicros / std::max({a.call_us, b.call_us, 0.1});
+double DeviceBlockTimer::UsualCallsOfBatch(const ConfirmationSide& rival,
+                                           const ConfirmationSide& candidate) {
+  // A candidate could be slow in its warm-up to have batches of few calls, before which it works
+  // ahead in the lead-in.
+  const double candidate_us = std::min(candidate.call_us, kMostSlowerInWarmUp * rival.call_us);
+  return kConfirmBatchMicros / std::max({rival.call_us, candidate_us, 0.1});
 }
 
 bool DeviceBlockTimer::WantsMoreSets(const ConfirmationCase& one, const ConfirmationSide& rival,
@@ -57,10 +61,10 @@ Ending DeviceBlockTimer::OpenSide(ConfirmationSide* side, const ConfirmationCase
   return state.warm.ending;
 }
 
-int DeviceBlockTimer::CallsOfBatch(const ConfirmationCase& one, const ConfirmationSide& a,
-                                   const ConfirmationSide& b) const {
+int DeviceBlockTimer::CallsOfBatch(const ConfirmationCase& one, const ConfirmationSide& rival,
+                                   const ConfirmationSide& candidate) const {
   return static_cast<int>(
-      std::clamp<double>(std::ceil(UsualCallsOfBatch(a, b)), 1, Sets(*one.workload)));
+      std::clamp<double>(std::ceil(UsualCallsOfBatch(rival, candidate)), 1, Sets(*one.workload)));
 }
 
 SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSide* rival,
@@ -68,6 +72,7 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
   calls_of_batch_ = CallsOfBatch(one, *rival, *candidate);
   deferred_work_ = DeferredWork();
   alone_calls_ = AloneCalls(kAloneShare, kAloneMicros);
+  rival_us_.clear();
   candidate_us_.clear();
   rival_event_us_.clear();
   candidate_event_us_.clear();
@@ -75,6 +80,8 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
   late_inputs_seen_ = 0;
   watch_.emplace(bench_.gpu()->clocks.get(), bench_.clock(), bench_.gpu()->pause);
   SideEnding ended = Record(one, rival, candidate, start_again);
+  alone_audits_ = recorded_ ? AloneCalls(kAloneShare, kAloneAuditMicros)
+                            : AloneCalls(kUnrecordedAloneShare, kUnrecordedAloneMicros);
   if (ended.passed() && !*start_again) ended = LockStep(one, rival, candidate);
   return ended;
 }
@@ -99,19 +106,51 @@ SideEnding DeviceBlockTimer::Record(const ConfirmationCase& one, ConfirmationSid
 
 SideEnding DeviceBlockTimer::LockStep(const ConfirmationCase& one, ConfirmationSide* rival,
                                       ConfirmationSide* candidate) {
-  // Calls that cannot be recorded are queued first, so that the host's time does not count.
+  // Calls that cannot be recorded are queued first, so that the host's time does not count. After a
+  // lead-in the verifier's clock counts little besides the call.
   const WorkloadSession::BatchForm form = {
-      recorded_ ? v1::BatchRequest::REPLAY : v1::BatchRequest::EVENTS, 0, false};
-  for (int i = 0; i < (launch_ == 0 ? kLockStepCalls : kLaterLockStepCalls); ++i) {
+      recorded_ ? v1::BatchRequest::REPLAY : v1::BatchRequest::EVENTS, 0, true};
+  const int calls = launch_ == 0 ? kLockStepCalls : kLaterLockStepCalls;
+  // These calls must be right, too, and are too few beside all others to be compared by chance.
+  const auto compared =
+      static_cast<int>(candidate->dealer->rng().NextBelow(static_cast<uint64_t>(calls)));
+  for (int i = 0; i < calls; ++i) {
     for (ConfirmationSide* side : {rival, candidate}) {
-      const WorkloadSession::Batch batch =
-          side->session->Run(side->dealer->DealTo(side->dealer->PickSets(1), 0),
-                             WorkloadSession::Mode::kTimed, form, one.oracles, limits_);
-      if (!batch.ending.passed()) return {batch.ending, side};
-      alone_calls_.Add(side->is_candidate, absl::ToDoubleMicroseconds(batch.inner));
+      SideState& state = StateOf(*side);
+      while (true) {
+        const int oracled = i == compared && SparesOracle(side) ? 1 : 0;
+        const WorkloadSession::Batch batch =
+            side->session->Run(side->dealer->DealTo(side->dealer->PickSets(1), oracled),
+                               WorkloadSession::Mode::kTimed, form, one.oracles, limits_);
+        if (!batch.ending.passed()) return {batch.ending, side};
+        const double excess_us = LeadInExcess(batch);
+        if (excess_us > 0 && state.voided_alone < kMaxVoidBatchesPerBlock) {
+          ++state.voided_alone;
+          continue;
+        }
+        alone_calls_.Add(side->is_candidate, absl::ToDoubleMicroseconds(batch.inner));
+        alone_audits_.Add(side->is_candidate, absl::ToDoubleMicroseconds(batch.audit) +
+                                                  (side->is_candidate ? excess_us : 0));
+        break;
+      }
     }
   }
   return {};
+}
+
+// As BeginBlock does with one of several blocks: calls alone have the same chance as a block.
+bool DeviceBlockTimer::SparesOracle(ConfirmationSide* side) const {
+  return side->dealer->rng().NextBelow(static_cast<uint64_t>(plan_.blocks_per_launch()) + 1) <
+         static_cast<uint64_t>(side->dealer->oracled_left());
+}
+
+double DeviceBlockTimer::LeadInExcess(const WorkloadSession::Batch& batch) const {
+  // A hostile runner could begin to work in its lead-in. More processes on the device make a
+  // lead-in longer, but only within this limit.
+  const double alone_us = alone_.LeadInMicros(0.5);
+  const double crowded_us = between_.count() == 0 ? alone_us : between_.LeadInMicros(0.5);
+  const double usual_us = std::clamp(crowded_us, alone_us, kMaxCrowdedLeadIn * alone_us);
+  return std::max(0.0, absl::ToDoubleMicroseconds(batch.lead_in) - kMaxLeadIn * usual_us);
 }
 
 absl::StatusOr<absl::Duration> DeviceBlockTimer::RoundTrip() {
@@ -206,6 +245,7 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
   }
   pair.rival_us = Median(rival.batch_us);
   pair.candidate_us = Median(candidate.batch_us);
+  rival_us_.push_back(pair.rival_us);
   candidate_us_.push_back(pair.candidate_us);
   rival_event_us_.push_back(Median(rival.event_us));
   candidate_event_us_.push_back(Median(candidate.event_us));
@@ -231,13 +271,7 @@ Ending DeviceBlockTimer::RunBatch(ConfirmationSide* side, const ConfirmationCase
     audited.inner += absl::Microseconds(beside_us);
   }
   side->audit.AddBatch(audited);
-  // A hostile runner could begin to work in its lead-in. More processes on the device make a
-  // lead-in longer, but only within this limit.
-  const double alone_us = alone_.LeadInMicros(0.5);
-  const double usual_us =
-      std::clamp(between_.LeadInMicros(0.5), alone_us, kMaxCrowdedLeadIn * alone_us);
-  double excess_us =
-      std::max(0.0, absl::ToDoubleMicroseconds(batch.lead_in) - kMaxLeadIn * usual_us);
+  double excess_us = LeadInExcess(batch);
   // A lead-in is occasionally long by itself.
   SideState& state = StateOf(*side);
   Block& block = state.block;
@@ -261,9 +295,14 @@ Ending DeviceBlockTimer::RunBatch(ConfirmationSide* side, const ConfirmationCase
 
 double DeviceBlockTimer::ExtraMicrosACall() {
   // The runner cannot report calls of a batch as longer than they were by the verifier's clock.
-  const double alone_us = alone_calls_.ExtraMicros(
+  const double by_runners = alone_calls_.ExtraMicros(
       Median(rival_event_us_), std::min(Median(candidate_event_us_), Median(candidate_us_)));
-  return alone_us +
+  // A program can write to the separators' stamps, so that its calls alone seem short. What the
+  // verifier's clock counts besides them is the same for both sides, and if a busy machine or a
+  // stopped program makes it longer than this, that shows otherwise (IdlePaces::ShowsBusyDevice).
+  const double by_verifier = alone_audits_.ExtraMicros(Median(rival_us_), Median(candidate_us_),
+                                                       absl::ToDoubleMicroseconds(kBusyRoundTrip));
+  return std::max(by_runners, by_verifier) +
          deferred_work_.MicrosPerBatch(calls_of_batch_ * Median(candidate_us_)) / calls_of_batch_;
 }
 
@@ -273,7 +312,7 @@ std::string DeviceBlockTimer::Summary() const {
                       " late_us=", deferred_work_.RawMicrosPerBatch(),
                       " voided=", states_[0].voided, "+", states_[1].voided,
                       " lead_in_us=", alone_.LeadInMicros(0.5), "/", between_.LeadInMicros(0.5),
-                      " ", alone_calls_.Summary());
+                      " ", alone_calls_.Summary(), " by_verifier_", alone_audits_.Summary());
 }
 
 std::string DeviceBlockTimer::EndLaunch() {

@@ -63,24 +63,28 @@ class DeviceBlockTimer final : public BlockTimer {
   struct SideState {
     WarmDevice warm;
     Block block;
-    int voided = 0;  // batches that do not count, on this workload
+    int voided = 0;        // batches that do not count, on this workload
+    int voided_alone = 0;  // the same of calls alone
   };
 
   SideState& StateOf(const ConfirmationSide& side) { return states_[side.is_candidate ? 1 : 0]; }
   // How many calls a batch of the intended length has, not rounded.
-  static double UsualCallsOfBatch(const ConfirmationSide& a, const ConfirmationSide& b);
+  static double UsualCallsOfBatch(const ConfirmationSide& rival, const ConfirmationSide& candidate);
   // The most sets for a workload. A batch has many short calls, and each needs its own set.
   int MostSets(const WorkloadCase& workload) const;
   // The number of calls per batch, the same for both sides, so that a batch's overhead is divided
   // by the same number.
-  int CallsOfBatch(const ConfirmationCase& one, const ConfirmationSide& a,
-                   const ConfirmationSide& b) const;
+  int CallsOfBatch(const ConfirmationCase& one, const ConfirmationSide& rival,
+                   const ConfirmationSide& candidate) const;
   SideEnding Record(const ConfirmationCase& one, ConfirmationSide* rival,
                     ConfirmationSide* candidate, bool* start_again);
   // Makes calls one at a time and checks each before the next is prepared, so that work done ahead
   // or deferred to a later call is missing.
   SideEnding LockStep(const ConfirmationCase& one, ConfirmationSide* rival,
                       ConfirmationSide* candidate);
+  bool SparesOracle(ConfirmationSide* side) const;
+  // How much longer a batch's lead-in took than allowed.
+  double LeadInExcess(const WorkloadSession::Batch& batch) const;
   void BeginBlock(ConfirmationSide* side, int blocks_left);
   bool WantsMore(const Block& block) const;
   // Returns true if both clocks show the sides of a block to differ so much that more batches would
@@ -118,9 +122,12 @@ class DeviceBlockTimer final : public BlockTimer {
   bool recorded_ = false;  // calls are replayed, else made one by one
   std::optional<ClockWatch> watch_;
   DeferredWork deferred_work_;
-  // By the runners' clocks, because the verifier's does not resolve a single call.
+  // By the runners' clocks, which resolve a short call, and by the verifier's, which no program can
+  // forge.
   AloneCalls alone_calls_{kAloneShare, kAloneMicros};
+  AloneCalls alone_audits_{kAloneShare, kAloneAuditMicros};
   // Time per call, by block: by the verifier's clock, and by the runners' clocks.
+  std::vector<double> rival_us_;
   std::vector<double> candidate_us_;
   std::vector<double> rival_event_us_;
   std::vector<double> candidate_event_us_;
