@@ -111,6 +111,12 @@ inline constexpr int64_t kMostInTurnBytes = int64_t{64} << 20;
 // differed by up to 0.5 us in 18 launches.
 inline constexpr double kInTurnShare = 0.05;
 inline constexpr double kInTurnMicros = 0.5;
+// How often a launch makes calls in turn or alone, as long as they take longer.
+inline constexpr int kApartTries = 3;
+// From this share of a call and this constant on, what they took longer than in a batch counts in
+// the launch that showed it; else the median of all launches does.
+inline constexpr double kClearlyApartShare = 0.1;
+inline constexpr double kClearlyApartMicros = 1;
 // A shared machine may be busy for a while, so a workload is measured again before its times are
 // called forged. Before each new attempt there is a longer run of calls that look like measured
 // ones (a pause would tell the candidate that it is suspected).
@@ -179,6 +185,8 @@ inline constexpr double kAloneMicros = 2;
 // constants. Calls that cannot be recorded include the host's time, and its caches are cold in a
 // call alone.
 inline constexpr double kAloneAuditMicros = 25;
+// How often a launch measures them before what they take longer counts.
+inline constexpr int kAloneTries = 3;
 inline constexpr double kUnrecordedAloneShare = 1;
 inline constexpr double kUnrecordedAloneMicros = 60;
 inline constexpr absl::Duration kLockStepTime = absl::Milliseconds(100);

@@ -2,6 +2,7 @@
 #define KSEARCH_GPU_WORKER_VERIFIER_TIMING_HOST_BLOCK_TIMER_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,15 @@ class HostBlockTimer final : public BlockTimer {
   // clock.
   Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int calls, int blocks_left,
                   double* us_per_call);
+  // Makes calls of both sides apart from each other, in turn or alone, and adds to *extra_us_ how
+  // much longer the candidate's took; several times, if they did.
+  SideEnding RunCallsApart(ConfirmationSide* first, ConfirmationSide* second,
+                           const ConfirmationCase& one, int calls);
+  // By how much, beyond the rival, whose calls in a batch took `rival_us`; 0 if that is little.
+  double LongerApart(double rival_us) const;
+  // The same if it cannot be chance: 0 unless the candidate's calls apart took much longer than its
+  // own in a batch.
+  double ClearlyLongerApart() const;
   // Makes calls of both sides in turn (WorkloadSession::RunInTurn): a program that works ahead, in
   // one call of a batch, gains nothing there. Leaves in_turn_ empty where that cannot be done.
   SideEnding RunCallsInTurn(ConfirmationSide* first, ConfirmationSide* second,
@@ -75,6 +85,9 @@ class HostBlockTimer final : public BlockTimer {
   // their keys.
   std::vector<double>* extra_us_ = nullptr;
   std::map<std::string, std::vector<double>> all_extra_us_;
+  // Of the current launch and workload.
+  std::optional<double> latest_extra_us_;
+  double clearly_longer_us_ = 0;
 };
 
 }  // namespace ksearch

@@ -18,6 +18,9 @@ class InTurnTimes {
   // turn. 0 if that is little (kInTurnShare, kInTurnMicros), or if batches show the candidate
   // slower.
   double ExtraMicros(double rival_us, double candidate_us) const;
+  // How much longer a call of the candidate takes than in a batch, beyond what the rival's does.
+  // May be negative.
+  double LongerMicros(double rival_us, double candidate_us) const;
   // Times of rival and candidate for the log, as key=rival/candidate.
   std::string Summary() const;
 

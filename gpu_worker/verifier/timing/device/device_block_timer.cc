@@ -80,8 +80,8 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
   late_inputs_seen_ = 0;
   watch_.emplace(bench_.gpu()->clocks.get(), bench_.clock(), bench_.gpu()->pause);
   SideEnding ended = Record(one, rival, candidate, start_again);
-  alone_audits_ = recorded_ ? AloneCalls(kAloneShare, kAloneAuditMicros)
-                            : AloneCalls(kUnrecordedAloneShare, kUnrecordedAloneMicros);
+  alone_audits_ = NewAloneAudits();
+  alone_extra_us_ = 0;
   if (ended.passed() && !*start_again) ended = LockStep(one, rival, candidate);
   return ended;
 }
@@ -255,6 +255,19 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
        ++i) {
     deferred_work_.Add(candidate.output_checks[i], rival.output_checks[i]);
   }
+  if (pairs_left > 1) return pair;
+  // A busy host delays a few calls, and the verifier's clock counts that: the least of several
+  // measurements counts.
+  const bool first_is_candidate = first->is_candidate;
+  double extra_us = AloneByVerifier();
+  for (int tries = 1; extra_us > 0 && tries < kAloneTries; ++tries) {
+    alone_audits_ = NewAloneAudits();
+    pair.ended =
+        LockStep(one, first_is_candidate ? second : first, first_is_candidate ? first : second);
+    if (!pair.ended.passed()) return pair;
+    extra_us = std::min(extra_us, AloneByVerifier());
+  }
+  alone_extra_us_ = extra_us;
   return pair;
 }
 
@@ -293,16 +306,24 @@ Ending DeviceBlockTimer::RunBatch(ConfirmationSide* side, const ConfirmationCase
   return {};
 }
 
+AloneCalls DeviceBlockTimer::NewAloneAudits() const {
+  return recorded_ ? AloneCalls(kAloneShare, kAloneAuditMicros)
+                   : AloneCalls(kUnrecordedAloneShare, kUnrecordedAloneMicros);
+}
+
+// A program can write to the separators' stamps, so that its calls alone seem short. What the
+// verifier's clock counts besides them is the same for both sides, and if a busy machine or a
+// stopped program makes it longer than this, that shows otherwise (IdlePaces::ShowsBusyDevice).
+double DeviceBlockTimer::AloneByVerifier() const {
+  return alone_audits_.ExtraMicros(Median(rival_us_), Median(candidate_us_),
+                                   absl::ToDoubleMicroseconds(kBusyRoundTrip));
+}
+
 double DeviceBlockTimer::ExtraMicrosACall() {
   // The runner cannot report calls of a batch as longer than they were by the verifier's clock.
   const double by_runners = alone_calls_.ExtraMicros(
       Median(rival_event_us_), std::min(Median(candidate_event_us_), Median(candidate_us_)));
-  // A program can write to the separators' stamps, so that its calls alone seem short. What the
-  // verifier's clock counts besides them is the same for both sides, and if a busy machine or a
-  // stopped program makes it longer than this, that shows otherwise (IdlePaces::ShowsBusyDevice).
-  const double by_verifier = alone_audits_.ExtraMicros(Median(rival_us_), Median(candidate_us_),
-                                                       absl::ToDoubleMicroseconds(kBusyRoundTrip));
-  return std::max(by_runners, by_verifier) +
+  return std::max(by_runners, alone_extra_us_) +
          deferred_work_.MicrosPerBatch(calls_of_batch_ * Median(candidate_us_)) / calls_of_batch_;
 }
 

@@ -82,6 +82,9 @@ class DeviceBlockTimer final : public BlockTimer {
   // or deferred to a later call is missing.
   SideEnding LockStep(const ConfirmationCase& one, ConfirmationSide* rival,
                       ConfirmationSide* candidate);
+  AloneCalls NewAloneAudits() const;
+  // How much longer the candidate's calls take alone by the verifier's clock, beyond the rival's.
+  double AloneByVerifier() const;
   bool SparesOracle(ConfirmationSide* side) const;
   // How much longer a batch's lead-in took than allowed.
   double LeadInExcess(const WorkloadSession::Batch& batch) const;
@@ -126,6 +129,7 @@ class DeviceBlockTimer final : public BlockTimer {
   // forge.
   AloneCalls alone_calls_{kAloneShare, kAloneMicros};
   AloneCalls alone_audits_{kAloneShare, kAloneAuditMicros};
+  double alone_extra_us_ = 0;  // by the verifier's clock
   // Time per call, by block: by the verifier's clock, and by the runners' clocks.
   std::vector<double> rival_us_;
   std::vector<double> candidate_us_;

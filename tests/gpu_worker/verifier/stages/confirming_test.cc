@@ -141,6 +141,11 @@ TEST(ConfirmingTest, ShortWorkDoneAheadInASeriesIsNoImprovement) {
   ExpectNoImprovement("ahead_in_series", "honest_short_steps");
 }
 
+// The same, but each process does so on one of the two workloads only.
+TEST(ConfirmingTest, WorkDoneAheadInHalfOfTheProcessesIsNoImprovement) {
+  ExpectNoImprovement("ahead_by_turns", "honest_short_steps");
+}
+
 TEST(ConfirmingTest, AConfirmationHasCallsThatAreNotMade) {
   RealVerifier verifier;
   const v1::Verdict verdict = verifier.Verify(ConfirmRequest("computes_ahead", "honest"));

@@ -49,6 +49,14 @@ TEST(InTurnTimesTest, AShortCallMayTakeAHalfMicrosecondMore) {
   EXPECT_GT(Of(2, 2).ExtraMicros(2, 1.2), 0);
 }
 
+TEST(InTurnTimesTest, WhatACallTakesLongerThanInABatchDoesNotDependOnADisturbedRival) {
+  EXPECT_DOUBLE_EQ(Of(14, 14).LongerMicros(14, 3), 11);
+  EXPECT_DOUBLE_EQ(Of(14, 7).LongerMicros(28, 7), 0);
+  EXPECT_DOUBLE_EQ(Of(15, 8).LongerMicros(14, 7), 0);
+  EXPECT_LT(Of(14, 7).LongerMicros(14, 9), 0);
+  EXPECT_EQ(InTurnTimes().LongerMicros(14, 7), 0);
+}
+
 TEST(InTurnTimesTest, TheLogShowsBothSides) { EXPECT_EQ(Of(60, 20).Summary(), "in_turn_us=60/20"); }
 
 }  // namespace
