@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -73,16 +75,19 @@ constexpr int64_t kWarmFoldersBytes = int64_t{4} << 30;
 // Each takes some hundred MiB.
 constexpr int kReservedRunners = 6;
 
-// Every buffer set is a few open files.
-void RaiseOpenFileLimit() {
+// Every buffer set is a few open files. Returns how many files this process may open.
+int64_t RaiseOpenFileLimit() {
   struct rlimit limit;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
+  return static_cast<int64_t>(std::min<rlim_t>(limit.rlim_max, 1 << 20));
 }
 
-Bench::Options BenchOptions(const v1::DeviceSettings& device) {
+Bench::Options BenchOptions(const v1::DeviceSettings& device, int64_t open_files) {
   Bench::Options options;
+  // The other half is for the job itself.
+  options.max_kept_files = std::clamp<int64_t>(open_files / 2, 1, options.max_kept_files);
   const long cache_bytes = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
   if (cache_bytes > 0) options.last_level_cache_bytes = cache_bytes;
   if (device.max_rotation_bytes() > 0) options.max_rotation_bytes = device.max_rotation_bytes();
@@ -150,12 +155,12 @@ absl::Status Run(int argc, char** argv) {
   ASSIGN_OR_RETURN(const Flags flags, ParseFlags(argc, argv));
   v1::WorkerConfig config;
   if (!flags.config_path.empty()) RETURN_IF_ERROR(ReadTextproto(flags.config_path, &config));
-  RaiseOpenFileLimit();
+  const int64_t open_files = RaiseOpenFileLimit();
   ASSIGN_OR_RETURN(const std::unique_ptr<Sandbox> sandbox, MakeSandbox(config.sandbox()));
   const std::string folder = config.binary_dir().empty() ? BinaryFolder() : config.binary_dir();
   const Clock& clock = Clock::Real();
   RunnerStarter starter(*sandbox, folder + "/ksearch-runner", config.sandbox(), clock);
-  Bench::Options options = BenchOptions(config.device());
+  Bench::Options options = BenchOptions(config.device(), open_files);
   BufferSetsFactory allocate = MemfdBufferSets::Create;
   if (!flags.gpu_uuid.empty()) {
     const bool rotation_is_set = config.device().max_rotation_bytes() > 0;

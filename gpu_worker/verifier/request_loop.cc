@@ -69,6 +69,8 @@ absl::Status ServeRequests(int fd, Bench& bench) {
       LOG(WARNING) << "msg=\"request failed\" request=" << request.request_id() << " error=\""
                    << verdict.status().message() << "\"";
       reply.set_infrastructure_error(std::string(verdict.status().message()));
+      // What it lacked may be held here.
+      bench.DropKept();
     }
     // Another worker's job may use these processors next.
     if (bench.gpu() == nullptr) bench.starter().DropReserve();

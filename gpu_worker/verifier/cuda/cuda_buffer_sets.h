@@ -37,6 +37,7 @@ class CudaBufferSets final : public BufferSets {
 
   int sets() const override { return sets_; }
   int64_t bytes() const override { return bytes_; }
+  int64_t files() const override { return static_cast<int64_t>(groups_.size()); }
   void SetCase(std::shared_ptr<const WorkloadCase> workload) override;
   std::vector<MapPacket> Map(int sets) override;
   // Clears the L2 cache afterwards.

@@ -27,6 +27,7 @@ class MemfdBufferSets final : public BufferSets {
 
   int sets() const override { return sets_; }
   int64_t bytes() const override { return bytes_; }
+  int64_t files() const override { return static_cast<int64_t>(buffers_.size()) + 1; }
   void SetCase(std::shared_ptr<const WorkloadCase> workload) override {
     workload_ = std::move(workload);
   }

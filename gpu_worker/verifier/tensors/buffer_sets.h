@@ -85,7 +85,8 @@ class BufferSets {
  public:
   virtual ~BufferSets() = default;
   virtual int sets() const = 0;
-  virtual int64_t bytes() const = 0;  // all of it, guard bands too
+  virtual int64_t bytes() const = 0;           // all of it, guard bands too
+  virtual int64_t files() const { return 0; }  // open in this process, as long as it lives
   // Switches to this case, whose tensors have the same sizes (another seed).
   virtual void SetCase(std::shared_ptr<const WorkloadCase> workload) = 0;
   // Prepares the first `sets` sets for a new runner: rewrites their guard bands, and wipes what

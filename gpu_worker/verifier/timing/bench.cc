@@ -103,7 +103,10 @@ absl::StatusOr<std::shared_ptr<BufferSets>> Bench::Buffers(
     return found;
   }
   ASSIGN_OR_RETURN(std::shared_ptr<BufferSets> made, allocate_(workload, sets));
-  buffers_.Insert(key, made, made->bytes());
+  // A file counts as its share of the memory.
+  const int64_t share =
+      (options_.max_rotation_bytes + options_.max_kept_files - 1) / options_.max_kept_files;
+  buffers_.Insert(key, made, std::max(made->bytes(), made->files() * share));
   return made;
 }
 

@@ -40,6 +40,8 @@ class Bench {
   struct Options {
     int64_t last_level_cache_bytes = int64_t{32} << 20;
     int64_t max_rotation_bytes = int64_t{512} << 20;
+    // Open files of buffers that are kept: those of small tensors are many.
+    int64_t max_kept_files = 8192;
     absl::Duration max_baseline_age = absl::Seconds(120);
     int64_t oracle_cache_bytes = kOracleCacheBytes;
     // Non-OK once the device has failed: results obtained since then are meaningless.
@@ -71,6 +73,9 @@ class Bench {
   // in use at the same time.
   absl::StatusOr<std::shared_ptr<BufferSets>> Buffers(
       const std::shared_ptr<const WorkloadCase>& workload, int sets, const std::string& use);
+
+  // Frees the memory and the files that are kept for later jobs, such as after a lack of them.
+  void DropKept();
 
   // How many sets to rotate if `sides` runners are timed side by side.
   int Sets(const WorkloadCase& workload, int sides) const;
@@ -122,7 +127,6 @@ class Bench {
   // Drops what is kept for other workloads if this one is large: programs allocate memory of their
   // own, and memory held here would be missing.
   void MakeRoomFor(const WorkloadCase& workload);
-  void DropKept();
   absl::StatusOr<std::shared_ptr<BufferSets>> Allocate(
       const BufferSetsFactory& allocate, const std::shared_ptr<const WorkloadCase>& workload,
       int sets);

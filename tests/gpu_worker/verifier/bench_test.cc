@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/clock.h"
 #include "common/message_frames.h"
 #include "common/unique_fd.h"
@@ -59,6 +62,26 @@ TEST_F(BenchTest, MemoryKeptForLaterJobsGoesBeforeAnAllocationFails) {
   // Too large in any case.
   EXPECT_EQ(bench.Buffers(medium, 64, "candidate").status().code(),
             absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(BenchTest, KeptBuffersOfSmallTensorsLeaveFilesForOthers) {
+  Bench::Options options;
+  options.max_kept_files = 100;
+  Bench bench(starter_, MemfdBufferSets::Create, Clock::Real(), options);
+  const auto small = CaseOf(0);
+  std::vector<std::weak_ptr<BufferSets>> made;
+  for (int i = 0; i < 20; ++i) {
+    const auto buffers = bench.Buffers(small, 8, absl::StrCat("use ", i));
+    ASSERT_TRUE(buffers.ok()) << buffers.status();
+    made.push_back(*buffers);
+  }
+  int64_t files = 0;
+  for (const std::weak_ptr<BufferSets>& one : made) {
+    if (const auto kept = one.lock(); kept != nullptr) files += kept->files();
+  }
+  EXPECT_LE(files, 100);
+  EXPECT_GT(files, 50);
+  EXPECT_FALSE(made.back().expired());
 }
 
 TEST_F(BenchTest, AFailedDeviceMakesNoVerdict) {

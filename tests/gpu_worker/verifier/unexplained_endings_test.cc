@@ -2,15 +2,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "common/clock.h"
+#include "common/message_frames.h"
 #include "common/textproto.h"
+#include "common/unique_fd.h"
 #include "gpu_worker/verifier/host/memfd_buffer_sets.h"
 #include "gpu_worker/verifier/job_verifier.h"
+#include "gpu_worker/verifier/request_loop.h"
 #include "tests/fakes/plain_sandbox.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
 
@@ -265,6 +272,47 @@ TEST_F(ShortMachineTest, NoLackOfDescriptorsIsAFaultOfAProgram) {
   }
   EXPECT_GT(returned, 10);
   EXPECT_THAT(reasons, ::testing::Contains(HasSubstr("a copy of the program for its runner")));
+}
+
+// Open files of this process.
+rlim_t OpenFiles() {
+  rlim_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    count += entry.exists() ? 1 : 0;
+  }
+  return count;
+}
+
+TEST_F(ShortMachineTest, WhatIsKeptForLaterJobsGoesWhereThisOneLacksDescriptors) {
+  RoomySandbox sandbox;
+  RunnerStarter starter(sandbox, Program("ksearch-runner"), {}, Clock::Real());
+  Bench bench(starter, MemfdBufferSets::Create, Clock::Real(), Bench::Options());
+  v1::VerifierRequest request = ScreenRequest("honest");
+  request.mutable_job()->set_kind(v1::JOB_KIND_CHECK);
+  const v1::Task& task = request.task();
+  const auto other = WorkloadCase::Create(task, task.workloads(0), "another", Seed{1, 1});
+  ASSERT_TRUE(other.ok()) << other.status();
+  ASSERT_TRUE(bench.Buffers(*other, 64, "candidate").ok());
+  int pair[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+  UniqueFd worker(pair[0]);
+  const UniqueFd served(pair[1]);
+  std::thread verifier([&] { EXPECT_TRUE(ServeRequests(served.get(), bench).ok()); });
+  Allow(OpenFiles() + 3);
+  std::vector<v1::VerifierReply> replies(2);
+  for (v1::VerifierReply& reply : replies) {
+    ASSERT_TRUE(SendMessage(worker.get(), request, absl::InfiniteFuture()).ok());
+    do {
+      ASSERT_TRUE(ReceiveMessage(worker.get(), absl::InfiniteFuture(), &reply).ok());
+    } while (reply.has_progress());
+  }
+  worker.Reset();
+  verifier.join();
+  Allow(all_.rlim_cur);
+  EXPECT_NE(replies[0].infrastructure_error(), "");
+  EXPECT_EQ(replies[1].infrastructure_error(), "");
+  EXPECT_EQ(v1::Outcome_Name(replies[1].verdict().outcome()), "OUTCOME_PASSED")
+      << replies[1].verdict().message();
 }
 
 }  // namespace
