@@ -211,11 +211,18 @@ std::string MeansText(const v1::JobResult& confirmation, absl::string_view by) {
     const auto line = [&](const v1::Comparison::Mean& mean, absl::string_view which, bool decides) {
       return absl::StrCat(RatioText(std::exp(mean.log_speedup()), std::exp(mean.ci_low()),
                                     std::exp(mean.ci_high()), comparison.confidence()),
-                          " over the ", mean.workloads(), " ", which, " cases",
-                          decides ? ", which decides" : "", "\n");
+                          " over ", which, decides ? ", which decides" : "", "\n");
     };
-    const std::string official = line(comparison.official(), "official", official_decides);
-    std::string all = line(comparison.all(), "official and held-out", !official_decides);
+    const int shown = comparison.official().workloads();
+    // Elsewhere some of the suite's own cases may be held out.
+    const std::string official =
+        line(comparison.official(),
+             official_decides ? absl::StrCat("the ", CountText(shown, "official case"))
+                              : absl::StrCat(CountText(shown, "case"), " not held out"),
+             official_decides);
+    std::string all =
+        line(comparison.all(), absl::StrCat("all ", comparison.all().workloads(), " cases"),
+             !official_decides);
     const bool official_first = by.empty() ? official_decides : by == "official";
     return official_first ? absl::StrCat(official, all) : absl::StrCat(all, official);
   }

@@ -11,15 +11,16 @@ namespace {
 
 constexpr int kMostNames = 20;
 
-std::string NamesOf(const v1::Task& task) {
-  const int shown = std::min(task.workloads_size(), kMostNames);
+// `official`: only of workloads that are not held out.
+std::string NamesOf(const v1::Task& task, bool official = false) {
+  int count = 0;
   std::string names;
-  for (int i = 0; i < shown; ++i) {
-    absl::StrAppend(&names, i == 0 ? "" : ", ", task.workloads(i).uuid());
+  for (const v1::Workload& workload : task.workloads()) {
+    if (official && workload.held_out()) continue;
+    if (++count > kMostNames) continue;
+    absl::StrAppend(&names, count == 1 ? "" : ", ", workload.uuid());
   }
-  if (shown < task.workloads_size()) {
-    absl::StrAppend(&names, " and ", task.workloads_size() - shown, " more");
-  }
+  if (count > kMostNames) absl::StrAppend(&names, " and ", count - kMostNames, " more");
   return names;
 }
 
@@ -46,6 +47,20 @@ absl::Status ChooseFeedbackWorkloads(const v1::RunConfig& config, v1::Task* task
         absl::StrCat("feedback_workloads: all ", chosen.size(),
                      " workloads of the task are named; leave out at least one, which is held out "
                      "and shows whether programs work beyond those that a search sees"));
+  }
+  if (task->objective().ranked() == v1::Objective::RANKED_OFFICIAL) {
+    const bool all_official = std::all_of(
+        task->workloads().begin(), task->workloads().end(), [&](const v1::Workload& workload) {
+          return workload.held_out() || chosen.contains(workload.uuid());
+        });
+    for (const v1::Workload& workload : task->workloads()) {
+      if (!workload.held_out() || !chosen.contains(workload.uuid())) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "feedback_workloads: '", workload.uuid(), "' is not one of the official cases by which ",
+          task->name(), " is ranked: ", NamesOf(*task, /*official=*/true)));
+    }
+    // Those that are official and not chosen count in confirmations, too.
+    if (!all_official) task->mutable_objective()->set_ranked(v1::Objective::RANKED_ALL);
   }
   for (v1::Workload& workload : *task->mutable_workloads()) {
     workload.set_held_out(!chosen.contains(workload.uuid()));

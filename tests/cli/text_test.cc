@@ -36,6 +36,24 @@ TEST(TextTest, SeveralFilesAreToldApart) {
   EXPECT_EQ(SourcesText(sources), "// ---- a.cu\nint a;\n// ---- b.h\nint b;\n");
 }
 
+TEST(TextTest, OnlyWhatASuiteRanksIsCalledOfficial) {
+  v1::JobResult confirmation;
+  v1::Comparison* const comparison = confirmation.add_comparisons();
+  comparison->set_rival_id("baseline");
+  comparison->set_confidence(0.95);
+  comparison->mutable_official()->set_workloads(1);
+  comparison->mutable_all()->set_workloads(3);
+  comparison->set_ranked(v1::Objective::RANKED_OFFICIAL);
+  EXPECT_EQ(MeansText(confirmation, ""),
+            "1.00x [1.00, 1.00] at 95 % over the 1 official case, which decides\n"
+            "1.00x [1.00, 1.00] at 95 % over all 3 cases\n");
+  comparison->set_ranked(v1::Objective::RANKED_ALL);
+  EXPECT_EQ(MeansText(confirmation, ""),
+            "1.00x [1.00, 1.00] at 95 % over all 3 cases, which decides\n"
+            "1.00x [1.00, 1.00] at 95 % over 1 case not held out\n");
+  EXPECT_EQ(MeansText(confirmation, "official").find("1.00x [1.00, 1.00] at 95 % over 1 case"), 0U);
+}
+
 TEST(TextTest, EventsOfTheFleetAreOneLine) {
   v1::FleetEvent event;
   event.set_kind(v1::FleetEvent::LEASE_STAGE);

@@ -279,10 +279,16 @@ TEST_F(GpuModeTest, SearchFindsAFasterProgram) {
 
   // The benchmarks decide; both means are told.
   const CommandOutput means = cluster_->Cli({"best", "last", "--by", "all"});
-  EXPECT_THAT(means.out, AllOf(HasSubstr("official cases, which decides\n"),
-                               HasSubstr(" official and held-out cases\n"),
-                               HasSubstr("GPU MODE's geometric mean of means")));
-  EXPECT_LT(means.out.find("official and held-out"), means.out.find("which decides"));
+  EXPECT_THAT(means.out,
+              AllOf(HasSubstr("official cases, which decides\n"), HasSubstr(" over all 4 cases\n"),
+                    HasSubstr("GPU MODE's geometric mean of means")));
+  // What the suite does not rank cannot decide.
+  const CommandOutput refused =
+      cluster_->Cli({"run", "--task", "gpumode/masked_rows_v2", "--language", "python",
+                     "--feedback-workloads", "test0"});
+  EXPECT_EQ(refused.exit.code, 3);
+  EXPECT_THAT(refused.err, HasSubstr("'test0' is not one of the official cases by which"));
+  EXPECT_LT(means.out.find("over all 4 cases"), means.out.find("which decides"));
 
   const std::string submission = absl::StrCat(cluster_->folder(), "/submission.py");
   const std::vector<std::string> words = {"export",  "last",  "--format",

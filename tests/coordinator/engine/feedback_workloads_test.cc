@@ -47,6 +47,20 @@ TEST(FeedbackWorkloadsTest, ScreeningsRunTheNamedOnesAndConfirmationsAll) {
   EXPECT_NE(TaskDigest(task), digest);  // or another run's results would answer its jobs
 }
 
+TEST(FeedbackWorkloadsTest, WhatTheSuiteDoesNotRankDecidesNothing) {
+  v1::Task task = MakeTask();
+  task.mutable_objective()->set_ranked(v1::Objective::RANKED_OFFICIAL);
+  v1::Task all = task, some = task, other = task;
+  ASSERT_TRUE(ChooseFeedbackWorkloads(Naming({"w2", "w1", "w0"}), &all).ok());
+  EXPECT_EQ(all.objective().ranked(), v1::Objective::RANKED_OFFICIAL);
+  ASSERT_TRUE(ChooseFeedbackWorkloads(Naming({"w1"}), &some).ok());
+  // Or w1 alone would decide, as if it were all that the suite ranks.
+  EXPECT_EQ(some.objective().ranked(), v1::Objective::RANKED_ALL);
+  EXPECT_EQ(std::string(ChooseFeedbackWorkloads(Naming({"w1", "w3"}), &other).message()),
+            "feedback_workloads: 'w3' is not one of the official cases by which t is ranked: w0, "
+            "w1, w2");
+}
+
 TEST(FeedbackWorkloadsTest, WithoutAChoiceTheTaskStaysAsItIs) {
   v1::Task task = MakeTask();
   const std::string digest = TaskDigest(task);
