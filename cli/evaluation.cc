@@ -4,36 +4,57 @@
 
 #include <cstdio>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
 namespace ksearch {
+
+namespace {
+
+constexpr absl::Duration kReconnectFor = absl::Seconds(60);
+
+}  // namespace
 
 absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest& request,
                                        const std::string& label, std::string* packet,
                                        google::protobuf::RepeatedPtrField<v1::SuiteScore>* scores) {
-  grpc::ClientContext context;
-  const auto stream = client->stub().Evaluate(&context, request);
   const bool tty = ::isatty(STDERR_FILENO) == 1;
-  v1::EvaluateReply reply;
-  v1::JobResult result;
-  bool have_result = false;
-  while (stream->Read(&reply)) {
-    if (reply.has_result()) {
-      result = reply.result();
-      have_result = true;
-      if (scores != nullptr) *scores = reply.suite_scores();
-    } else if (reply.has_packet()) {
-      if (packet != nullptr) *packet = reply.packet();
-    } else if (tty) {
-      std::fprintf(stderr, "\r\033[K%s%s", label.c_str(), reply.progress().c_str());
+  bool begun = false;
+  absl::Time give_up = absl::Now() + kReconnectFor;
+  while (true) {
+    grpc::ClientContext context;
+    const auto stream = client->stub().Evaluate(&context, request);
+    v1::EvaluateReply reply;
+    v1::JobResult result;
+    bool have_result = false;
+    while (stream->Read(&reply)) {
+      begun = true;
+      give_up = absl::Now() + kReconnectFor;
+      if (reply.has_result()) {
+        result = reply.result();
+        have_result = true;
+        if (scores != nullptr) *scores = reply.suite_scores();
+      } else if (reply.has_packet()) {
+        if (packet != nullptr) *packet = reply.packet();
+      } else if (tty) {
+        std::fprintf(stderr, "\r\033[K%s%s", label.c_str(), reply.progress().c_str());
+      }
     }
+    const absl::Status status = FromGrpc(stream->Finish());
+    // A busy machine may lose a connection that answers too late. Asked again, the coordinator goes
+    // on with the same job, or has its result.
+    if (absl::IsUnavailable(status) && begun && absl::Now() < give_up) {
+      absl::SleepFor(absl::Milliseconds(500));
+      continue;
+    }
+    if (tty) std::fprintf(stderr, "\r\033[K");
+    if (!status.ok()) return client->Explain(status);
+    if (!have_result) {
+      return absl::InternalError(
+          "the coordinator ended the request without a result; its log may say why");
+    }
+    return result;
   }
-  if (tty) std::fprintf(stderr, "\r\033[K");
-  const grpc::Status status = stream->Finish();
-  if (!status.ok()) return client->Explain(FromGrpc(status));
-  if (!have_result) {
-    return absl::InternalError(
-        "the coordinator ended the request without a result; its log may say why");
-  }
-  return result;
 }
 
 ExitCode ExitCodeFor(const v1::JobResult& result) {

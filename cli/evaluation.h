@@ -9,9 +9,10 @@
 
 namespace ksearch {
 
-// Has the coordinator evaluate, and waits for the result. Prints progress on stderr after `label`
-// if that is a terminal. If not null, `packet` is set to the evaluation summary, and `scores` to
-// the scores by the task's suite.
+// Has the coordinator evaluate, and waits for the result, also across a lost connection or a
+// restart of the coordinator of up to 60 s. Prints progress on stderr after `label` if that is a
+// terminal. If not null, `packet` is set to the evaluation summary, and `scores` to the scores by
+// the task's suite.
 absl::StatusOr<v1::JobResult> Evaluate(
     Client* client, const v1::EvaluateRequest& request, const std::string& label = "",
     std::string* packet = nullptr,

@@ -218,7 +218,7 @@ int UpCommand(Client* /*client*/, const Options& options) {
 
 absl::Status WithLocalAdvice(const absl::Status& status, const Options& options) {
   if (!options.local || !absl::IsFailedPrecondition(status) ||
-      !absl::StrContains(status.message(), "no connected worker")) {
+      !absl::StrContains(status.message(), kStartWorkerAdvice)) {
     return status;
   }
   // Whoever uses a pair of their own starts no other worker.

@@ -80,25 +80,34 @@ v1::JobSpec JobOfKind(const JobSpecs& specs, const v1::EvaluateRequest& request)
 
 }  // namespace
 
-std::string NoWorkerReason(const v1::JobSpec& spec) {
+std::string NoWorkerReason(const v1::JobSpec& spec, const std::vector<v1::WorkerStatus>& workers) {
+  if (std::none_of(workers.begin(), workers.end(),
+                   [](const v1::WorkerStatus& worker) { return worker.connected(); })) {
+    return "no worker is connected";
+  }
   const bool build = TakesNoDevice(spec.kind());
   std::set<std::string> others;
   for (const int language : RequirementOf(spec).languages) {
     others.insert(LanguageName(static_cast<v1::Language>(language)));
   }
   others.erase(LanguageName(spec.candidate().language()));
-  return absl::StrCat("no connected worker can ", build ? "build " : "judge ",
-                      LanguageName(spec.candidate().language()), " candidates",
-                      others.empty() ? "" : " beside programs in ", absl::StrJoin(others, " and "),
-                      spec.architecture().empty() ? ""
-                      : build                     ? " for "
-                                                  : " on ",
-                      spec.architecture(), spec.platform().ByteSizeLong() == 0 ? "" : " with ",
-                      spec.platform().ByteSizeLong() == 0 ? "" : PlatformText(spec.platform()));
+  std::string reason = absl::StrCat("no connected worker can ", build ? "build " : "judge ",
+                                    LanguageName(spec.candidate().language()), " candidates");
+  if (!spec.architecture().empty()) {
+    absl::StrAppend(&reason, build ? " for " : " on ", spec.architecture());
+  }
+  if (spec.platform().ByteSizeLong() > 0) {
+    absl::StrAppend(&reason, " with ", PlatformText(spec.platform()));
+  }
+  if (!others.empty()) {
+    absl::StrAppend(&reason, " and also run programs in ", absl::StrJoin(others, " and "),
+                    ", such as the task's own");
+  }
+  return reason;
 }
 
-std::string NoWorkerText(const v1::JobSpec& spec) {
-  return absl::StrCat(NoWorkerReason(spec), kStartWorkerAdvice);
+std::string NoWorkerText(const v1::JobSpec& spec, const std::vector<v1::WorkerStatus>& workers) {
+  return absl::StrCat(NoWorkerReason(spec, workers), kStartWorkerAdvice);
 }
 
 absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,

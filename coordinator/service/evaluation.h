@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "proto/job.pb.h"
@@ -22,10 +23,10 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task, const v1::Evalua
 std::optional<v1::JobSpec> ProfileJob(const v1::Task& task, const v1::EvaluateRequest& request,
                                       const v1::JobResult& result);
 
-// Returns why no connected worker can run the job: what a worker would need.
-std::string NoWorkerReason(const v1::JobSpec& spec);
+// Returns why none of the workers can run the job: none is connected, or what one would need.
+std::string NoWorkerReason(const v1::JobSpec& spec, const std::vector<v1::WorkerStatus>& workers);
 // The same, with the fix.
-std::string NoWorkerText(const v1::JobSpec& spec);
+std::string NoWorkerText(const v1::JobSpec& spec, const std::vector<v1::WorkerStatus>& workers);
 
 }  // namespace ksearch
 

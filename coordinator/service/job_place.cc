@@ -43,8 +43,9 @@ absl::StatusOr<v1::JobSpec> SearchService::Place(
       SetPlatform(connected[0], &placed);
       return placed;
     }
-    if (Clock::Real().SteadyNow() >= give_up)
-      return absl::FailedPreconditionError(NoWorkerText(spec));
+    if (Clock::Real().SteadyNow() >= give_up) {
+      return absl::FailedPreconditionError(NoWorkerText(spec, parts_.workers->Workers()));
+    }
     parts_.workers->NoteWanted(spec, absl::StrCat("evaluation ", JobId(spec)));
     if (first) progress("waiting for a worker");
     seen = parts_.results->Wait(seen, kPollInterval);

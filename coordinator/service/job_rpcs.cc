@@ -59,7 +59,7 @@ grpc::Status SearchService::ListJobs(grpc::ServerContext*, const v1::ListJobsReq
     if (!facts.last_trouble.empty()) {
       summary->set_note(facts.last_trouble);
     } else if (!parts_.workers->CanPlace(job.spec)) {
-      summary->set_note(NoWorkerReason(job.spec));
+      summary->set_note(NoWorkerReason(job.spec, parts_.workers->Workers()));
     }
   }
   return grpc::Status::OK;

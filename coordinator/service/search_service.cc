@@ -86,7 +86,7 @@ absl::Status SearchService::AwaitWorker(const grpc::ServerContext& context,
     parts_.workers->NoteWanted(*spec, absl::StrCat("start ", request.request_id()));
     if (clock.SteadyNow() >= give_up) {
       return absl::FailedPreconditionError(
-          absl::StrCat(NoWorkerText(*spec),
+          absl::StrCat(NoWorkerText(*spec, parts_.workers->Workers()),
                        ". No model was asked. --wait-for-workers 10m waits for one, "
                        "--without-workers starts the run anyway"));
     }
@@ -411,7 +411,7 @@ absl::StatusOr<v1::JobResult> SearchService::Await(
         parts_.workers->Submit(job_id, spec, 0);
         submitted = true;
       } else if (clock.SteadyNow() >= give_up) {
-        return absl::FailedPreconditionError(NoWorkerText(spec));
+        return absl::FailedPreconditionError(NoWorkerText(spec, parts_.workers->Workers()));
       } else {
         parts_.workers->NoteWanted(spec, absl::StrCat("job ", job_id));
       }

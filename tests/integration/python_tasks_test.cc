@@ -338,12 +338,14 @@ TEST_F(PythonTasksTest, WorkersWithoutPythonGetNoSuchJobs) {
   const CommandOutput refused =
       cluster_.Cli({"eval", "--task", "slow", "--check", SmallCandidate()});
   EXPECT_EQ(refused.exit.code, 3) << refused.out;
-  EXPECT_THAT(refused.err,
-              HasSubstr("no connected worker can judge cpp candidates beside programs in python"));
+  EXPECT_THAT(
+      refused.err,
+      HasSubstr("no connected worker can judge cpp candidates and also run programs in python"));
 
   StartPythonWorker("with_python");
-  std::thread client([&] {
-    cluster_.Cli({"eval", "--task", "slow", "--check", SmallCandidate()});
+  CommandOutput evaluated;
+  std::jthread client([&] {
+    evaluated = cluster_.Cli({"eval", "--task", "slow", "--check", SmallCandidate()});
   });
   const auto jobs = [&] {
     const auto reply = FromJson<v1::ListJobsReply>(cluster_.Cli({"jobs", "--json"}).out);
@@ -357,7 +359,6 @@ TEST_F(PythonTasksTest, WorkersWithoutPythonGetNoSuchJobs) {
   EXPECT_TRUE(until([&] { return !jobs().empty() && !jobs()[0].worker_id().empty(); }));
   cluster_.Kill("with_python");
   cluster_.Kill("coordinator");
-  client.join();
   cluster_.StartCoordinator("", tasks_);
   EXPECT_TRUE(until([&] {
     const auto reply = FromJson<v1::ListWorkersReply>(cluster_.Cli({"workers", "--json"}).out);
@@ -366,10 +367,14 @@ TEST_F(PythonTasksTest, WorkersWithoutPythonGetNoSuchJobs) {
   }));
   ASSERT_EQ(jobs().size(), 1u);
   EXPECT_EQ(jobs()[0].state(), v1::JobSummary::QUEUED);
-  EXPECT_THAT(jobs()[0].note(),
-              HasSubstr("no connected worker can judge cpp candidates beside programs in python"));
+  EXPECT_THAT(
+      jobs()[0].note(),
+      HasSubstr("no connected worker can judge cpp candidates and also run programs in python"));
   cluster_.StartWorker("another_with_python");
   EXPECT_TRUE(until([&] { return jobs().empty(); }));
+  // It was asked before the coordinator was killed.
+  client.join();
+  EXPECT_EQ(evaluated.exit.code, 0) << evaluated.out << evaluated.err;
   EXPECT_EQ(cluster_.Cli({"eval", "--task", "slow", "--check", SmallCandidate()}).exit.code, 0);
 }
 

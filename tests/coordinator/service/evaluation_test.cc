@@ -1,5 +1,7 @@
 #include "coordinator/service/evaluation.h"
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "common/identity.h"
 #include "common/task_limits.h"
@@ -10,6 +12,7 @@ namespace ksearch {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 v1::Sources Program(const std::string& text) {
   v1::Sources sources;
@@ -35,6 +38,12 @@ v1::EvaluateRequest Confirmation() {
   request.set_kind(v1::JOB_KIND_CONFIRM);
   *request.mutable_sources() = Program("candidate");
   return request;
+}
+
+std::vector<v1::WorkerStatus> OneWorker() {
+  v1::WorkerStatus worker;
+  worker.set_connected(true);
+  return {worker};
 }
 
 TEST(EvaluationJob, ComparesWithTheBaselineUnlessARivalIsGiven) {
@@ -115,10 +124,16 @@ TEST(EvaluationJob, MixesLanguagesOfOneDevice) {
   EXPECT_EQ(spec->rivals(0).sources().language(), v1::LANGUAGE_CUDA);
   EXPECT_EQ(spec->reference().language(), v1::LANGUAGE_CUDA);
   EXPECT_EQ(spec->reference().id(), CandidateId(task.references(0)));
-  EXPECT_EQ(NoWorkerReason(*spec),
-            "no connected worker can judge python candidates beside programs "
-            "in cuda");
-  EXPECT_THAT(NoWorkerText(*spec), HasSubstr(NoWorkerReason(*spec) + "; `ksearch workers`"));
+  EXPECT_EQ(NoWorkerReason(*spec, OneWorker()),
+            "no connected worker can judge python candidates and also run programs in cuda, such "
+            "as the task's own");
+  EXPECT_THAT(NoWorkerText(*spec, OneWorker()),
+              HasSubstr(NoWorkerReason(*spec, OneWorker()) + "; `ksearch workers`"));
+  // Whatever the job needs, there is nobody.
+  std::vector<v1::WorkerStatus> gone = OneWorker();
+  gone[0].set_connected(false);
+  EXPECT_EQ(NoWorkerReason(*spec, gone), "no worker is connected");
+  EXPECT_THAT(NoWorkerText(*spec, {}), StartsWith("no worker is connected; `ksearch workers`"));
 
   request.clear_rival();
   request.set_kind(v1::JOB_KIND_SCREEN);
@@ -229,11 +244,12 @@ TEST(EvaluationJob, OnlyTasksOfSuitesHaveAClockOfTheirOwn) {
 TEST(EvaluationJob, WhatNobodyCanDoIsSaidWithWhatItTakes) {
   v1::JobSpec spec;
   spec.mutable_candidate()->set_language(v1::LANGUAGE_CUDA);
-  EXPECT_THAT(NoWorkerText(spec), HasSubstr("can judge cuda candidates; "));
+  EXPECT_THAT(NoWorkerText(spec, OneWorker()), HasSubstr("can judge cuda candidates; "));
   spec.set_architecture("sm_100a");
-  EXPECT_THAT(NoWorkerText(spec), HasSubstr("can judge cuda candidates on sm_100a; "));
+  EXPECT_THAT(NoWorkerText(spec, OneWorker()), HasSubstr("can judge cuda candidates on sm_100a; "));
   spec.set_kind(v1::JOB_KIND_BUILD);
-  EXPECT_THAT(NoWorkerText(spec), HasSubstr("can build cuda candidates for sm_100a; "));
+  EXPECT_THAT(NoWorkerText(spec, OneWorker()),
+              HasSubstr("can build cuda candidates for sm_100a; "));
 }
 
 }  // namespace
