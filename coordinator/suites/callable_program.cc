@@ -1,10 +1,12 @@
 #include "coordinator/suites/callable_program.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "common/digest.h"
 #include "common/kernel_header.h"
 #include "common/language.h"
@@ -14,6 +16,14 @@
 namespace ksearch {
 namespace {
 
+// Whether the line includes this header.
+bool Includes(absl::string_view line, absl::string_view header) {
+  line = absl::StripLeadingAsciiWhitespace(line);
+  if (!absl::ConsumePrefix(&line, "#")) return false;
+  return absl::StartsWith(absl::StripLeadingAsciiWhitespace(line), "include") &&
+         absl::StrContains(line, header);
+}
+
 // The program's text with its own headers inlined where it includes them.
 absl::StatusOr<std::string> InOneFile(const v1::Definition& definition, v1::DeviceClass device,
                                       const std::string& program) {
@@ -21,10 +31,10 @@ absl::StatusOr<std::string> InOneFile(const v1::Definition& definition, v1::Devi
   std::string text;
   bool has_header = false, has_cuda_header = false;
   for (const absl::string_view line : absl::StrSplit(program, '\n')) {
-    if (absl::StartsWith(line, "#include") && absl::StrContains(line, kKernelHeaderName)) {
+    if (Includes(line, kKernelHeaderName)) {
       if (!has_header) absl::StrAppend(&text, header, "\n");
       has_header = true;
-    } else if (absl::StartsWith(line, "#include") && absl::StrContains(line, kCudaHeaderName)) {
+    } else if (Includes(line, kCudaHeaderName)) {
       if (!has_cuda_header) absl::StrAppend(&text, CudaHeaderText(), "\n");
       has_cuda_header = true;
     } else {
@@ -33,15 +43,18 @@ absl::StatusOr<std::string> InOneFile(const v1::Definition& definition, v1::Devi
   }
   // The headers are no longer separate files.
   text = absl::StrReplaceAll(text, {{"#pragma once\n", ""}});
-  const bool asks_scratch = absl::StrContains(program, absl::StrCat(kWorkspaceSymbol, "("));
-  absl::StrAppend(
-      &text,
-      "\nint64_t ksearch_inline_call(int64_t args, int64_t stream) {\n"
-      "  return ksearch_run(reinterpret_cast<const KsearchArgs*>(args)",
-      device == v1::DEVICE_CLASS_CUDA ? ", reinterpret_cast<cudaStream_t>(stream)" : "",
-      ");\n}\nint64_t ksearch_inline_scratch(int64_t args) {\n  return ",
-      asks_scratch ? "ksearch_workspace_bytes(reinterpret_cast<const KsearchArgs*>(args))" : "0",
-      ";\n}\n");
+  std::string scratch = "0";
+  if (absl::StrContains(program, kWorkspaceSymbol)) {
+    absl::StrAppend(&text, "\n", kWeakWorkspace);
+    scratch = absl::StrCat(kWorkspaceSymbol, " == nullptr ? 0 : ", kWorkspaceSymbol,
+                           "(\n      reinterpret_cast<const KsearchArgs*>(args))");
+  }
+  absl::StrAppend(&text,
+                  "\nint64_t ksearch_inline_call(int64_t args, int64_t stream) {\n"
+                  "  return ksearch_run(reinterpret_cast<const KsearchArgs*>(args)",
+                  device == v1::DEVICE_CLASS_CUDA ? ", reinterpret_cast<cudaStream_t>(stream)" : "",
+                  ");\n}\nint64_t ksearch_inline_scratch(int64_t args) {\n  return ", scratch,
+                  ";\n}\n");
   return text;
 }
 

@@ -54,17 +54,21 @@ class CompositeSuite final : public TaskSuite {
   absl::StatusOr<std::vector<v1::SolutionSummary>> Solutions(
       const std::string& name) const override {
     const auto [suite, rest] = Find(name);
-    ASSIGN_OR_RETURN(std::vector<v1::SolutionSummary> solutions,
-                     suite == nullptr ? unnamed_->Solutions(name) : suite->suite->Solutions(rest));
-    for (v1::SolutionSummary& solution : solutions) MakeTextsReadable(&solution);
+    absl::StatusOr<std::vector<v1::SolutionSummary>> solutions =
+        suite == nullptr ? unnamed_->Solutions(name) : suite->suite->Solutions(rest);
+    if (!solutions.ok()) return Located(solutions.status(), suite);
+    for (v1::SolutionSummary& solution : *solutions) MakeTextsReadable(&solution);
     return solutions;
   }
 
   absl::StatusOr<v1::Sources> LoadSolution(const std::string& name,
                                            const std::string& solution) const override {
     const auto [suite, rest] = Find(name);
-    return suite == nullptr ? unnamed_->LoadSolution(name, solution)
-                            : suite->suite->LoadSolution(rest, solution);
+    absl::StatusOr<v1::Sources> program = suite == nullptr
+                                              ? unnamed_->LoadSolution(name, solution)
+                                              : suite->suite->LoadSolution(rest, solution);
+    if (!program.ok()) return Located(program.status(), suite);
+    return program;
   }
 
   absl::Status SetMode(const std::string& name, const std::string& mode,
@@ -85,7 +89,7 @@ class CompositeSuite final : public TaskSuite {
   absl::StatusOr<v1::Task> Load(const std::string& name) const override {
     if (const auto [suite, rest] = Find(name); suite != nullptr) {
       absl::StatusOr<v1::Task> task = suite->suite->Load(rest);
-      if (!task.ok()) return Annotate(task.status(), absl::StrCat("suite '", suite->name, "'"));
+      if (!task.ok()) return Located(task.status(), suite);
       task->set_name(name);
       return task;
     }
@@ -107,6 +111,10 @@ class CompositeSuite final : public TaskSuite {
   }
 
  private:
+  // Messages of a suite name tasks as it does.
+  static absl::Status Located(const absl::Status& status, const NamedSuite* suite) {
+    return suite == nullptr ? status : Annotate(status, absl::StrCat("suite '", suite->name, "'"));
+  }
   // The named suite that a task belongs to, and the task's name there; null: the unnamed one.
   std::pair<const NamedSuite*, std::string> Find(const std::string& name) const {
     const size_t slash = name.find('/');

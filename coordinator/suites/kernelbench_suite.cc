@@ -83,6 +83,7 @@ struct Problem {
   std::string path;
   std::string also;  // another file of the same level and number; empty if there is none
   std::string name() const { return absl::StrCat("l", level, "/", number); }
+  std::string definition() const { return absl::StrCat("kernelbench_l", level, "_", number); }
 };
 
 // Reads "<number>_<Name>.py"; false for other file names.
@@ -190,6 +191,7 @@ class KernelBenchSuite final : public TaskSuite {
     ASSIGN_OR_RETURN(const std::string text, ReadText(problem));
     ASSIGN_OR_RETURN(const ProblemDescription description, Described(problem, text));
     v1::Task task;
+    task.mutable_definition()->set_name(problem.definition());
     FreezeDescription(description, &task);
     ASSIGN_OR_RETURN(std::string file, ModelNewFile(text, task.definition(), description,
                                                     *settings_.precision, program));
@@ -285,7 +287,7 @@ class KernelBenchSuite final : public TaskSuite {
     task.set_title(problem.title);
     task.set_device(device_);
     v1::Definition* const definition = task.mutable_definition();
-    definition->set_name(absl::StrCat("kernelbench_l", problem.level, "_", problem.number));
+    definition->set_name(problem.definition());
     definition->set_op_type(absl::StrCat("kernelbench_l", problem.level));
     definition->set_description(problem.title);
     definition->set_reference_text(text);

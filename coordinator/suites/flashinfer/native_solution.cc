@@ -11,6 +11,7 @@
 #include "common/kernel_header.h"
 #include "common/language.h"
 #include "common/status_macros.h"
+#include "coordinator/suites/callable_program.h"
 #include "coordinator/suites/python/module_scripts.h"
 
 namespace ksearch {
@@ -89,13 +90,15 @@ absl::StatusOr<std::string> BindingText(const v1::Definition& definition, bool c
       "// Made by ksearch: its task's entry, ksearch_run, as a function of torch's tensors.\n"
       "#include <torch/extension.h>\n\n",
       cuda ? "#include <c10/cuda/CUDAGuard.h>\n#include <c10/cuda/CUDAStream.h>\n\n" : "",
-      "#include <cstdint>\n\n#include \"", kKernelHeaderName, "\"\n\nnamespace {\n\nvoid Call(",
+      "#include <cstdint>\n\n#include \"", kKernelHeaderName, "\"\n\n",
+      asks_scratch ? absl::StrCat(kWeakWorkspace, "\n") : "", "namespace {\n\nvoid Call(",
       absl::StrJoin(parameters, ", "), ") {\n",
       cuda ? absl::StrCat("  const c10::cuda::CUDAGuard guard(", first_tensor, ".device());\n")
            : "",
       "  KsearchArgs args = {};\n", axes, arguments);
   if (asks_scratch) {
     absl::StrAppend(&text, "  at::Tensor scratch;\n  const int64_t bytes = ", kWorkspaceSymbol,
+                    " == nullptr ? 0 : ", kWorkspaceSymbol,
                     "(&args);\n  if (bytes > 0) {\n    scratch = at::empty({bytes}, ", first_tensor,
                     ".options().dtype(at::kByte));\n"
                     "    args.workspace = scratch.data_ptr();\n"

@@ -133,9 +133,10 @@ absl::StatusOr<std::string> GpuModeSubmission(absl::string_view leaderboard,
   if (described.functions.size() > 1 || described.functions[0] != "custom_kernel") {
     return absl::InvalidArgumentError(absl::StrCat(
         "a submission to ", leaderboard, " defines ", absl::StrJoin(described.functions, ", "),
-        ", and a program with `run` cannot be taken apart into these"));
+        ", and what a single `run` or ksearch_run computes cannot be taken apart into these"));
   }
   v1::Task task;
+  task.mutable_definition()->set_name(absl::StrCat("gpumode_", leaderboard));
   FreezeGpuMode(described, cases, &task);
   ASSIGN_OR_RETURN(const LocatedJson spec, SpecOf(described, task.definition()));
   ASSIGN_OR_RETURN(const std::string callable, CallableProgram(task.definition(), program));

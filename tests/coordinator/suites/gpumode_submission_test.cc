@@ -69,9 +69,19 @@ TEST(GpuModeSubmissionTest, TextOfNativeProgramsStandsInTheFile) {
       v1::LANGUAGE_CUDA, "kernel.cu",
       absl::StrReplaceAll(text, {{"args)", "args, cudaStream_t stream)"}}) +
           "extern \"C\" int64_t ksearch_workspace_bytes(const KsearchArgs*) { return 8; }\n"));
-  EXPECT_THAT(
-      cuda, AllOf(HasSubstr("on_gpu = True"), HasSubstr("<cudaStream_t>(stream)"),
-                  HasSubstr("return ksearch_workspace_bytes("), Not(HasSubstr("namespace ks {"))));
+  EXPECT_THAT(cuda, AllOf(HasSubstr("on_gpu = True"), HasSubstr("<cudaStream_t>(stream)"),
+                          HasSubstr("nullptr ? 0 : ksearch_workspace_bytes("),
+                          Not(HasSubstr("namespace ks {"))));
+  EXPECT_THAT(made, HasSubstr("/* Arguments of task gpumode_"));
+  EXPECT_THAT(made, HasSubstr("ksearch_inline_scratch(int64_t args) {\n  return 0;"));
+  // The linker knows whether a program that names the function has it.
+  EXPECT_THAT(Made(Program(v1::LANGUAGE_CPP, "kernel.cpp",
+                           absl::StrCat(" # include \"ksearch_task.h\"  // no "
+                                        "ksearch_workspace_bytes()\n",
+                                        text))),
+              AllOf(HasSubstr("__attribute__((weak)) int64_t ksearch_workspace_bytes("),
+                    HasSubstr("return ksearch_workspace_bytes == nullptr ? 0 : "),
+                    Not(HasSubstr("include \"ksearch_task.h\""))));
   // A submission is a single file, so it contains our header instead of including it.
   EXPECT_THAT(Made(Program(v1::LANGUAGE_CUDA, "kernel.cu",
                            "#include \"ksearch_task.h\"\n#include \"ksearch_cuda.h\"\n")),
@@ -94,7 +104,7 @@ TEST(GpuModeSubmissionTest, FunctionsOfOtherNamesAreASubmissionTogether) {
   EXPECT_EQ(Made(Program(v1::LANGUAGE_PYTHON, "kernel.py", text), description),
             "#!POPCORN leaderboard board_v2\n" + text);
   EXPECT_THAT(Made(Program(v1::LANGUAGE_PYTHON, "kernel.py", "def run(x, y): pass\n"), description),
-              HasSubstr("a submission to board_v2 defines forward, backward, and a program with"));
+              HasSubstr("a submission to board_v2 defines forward, backward, and what a single"));
 }
 
 TEST(GpuModeSubmissionTest, ProgramsWithoutSuchAFormAreTold) {

@@ -66,7 +66,9 @@ TEST(NativeSolutionTest, ProgramInCudaGetsItsHeadersAndABinding) {
                                  "const at::Tensor& y_)"));
   EXPECT_THAT(binding, HasSubstr("args.batch = x_.size(0);"));
   EXPECT_THAT(binding, HasSubstr("args.hidden = 64;"));
-  EXPECT_THAT(binding, HasSubstr("ksearch_workspace_bytes(&args)"));
+  EXPECT_THAT(binding, HasSubstr("ksearch_workspace_bytes == nullptr ? 0 : "
+                                 "ksearch_workspace_bytes(&args)"));
+  EXPECT_THAT(binding, HasSubstr("__attribute__((weak)) int64_t ksearch_workspace_bytes("));
   EXPECT_THAT(binding, HasSubstr("c10::cuda::getCurrentCUDAStream().stream()"));
   EXPECT_THAT(binding, HasSubstr("m.def(\"run\", &Call)"));
 }
