@@ -8,10 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "tests/common/python_with_torch.h"
 #include "tests/integration/local_cluster.h"
 
@@ -102,6 +105,18 @@ TEST_F(FlashInferTest, SolutionsInPythonAreJudgedByNameAndByFile) {
   EXPECT_EQ(broken.exit.code, 3);
   EXPECT_THAT(broken.err, HasSubstr("spec.entry_point"));
   EXPECT_EQ(cluster_->Cli({"eval", "--task", kTask}).exit.code, 2);
+}
+
+TEST_F(FlashInferTest, AFunctionThatCannotBeCalledSoIsABuildErrorAsUpstream) {
+  std::ifstream given(FileOf("baseline", "rmsnorm_torch_v1"));
+  std::stringstream text;
+  text << given.rdbuf();
+  const std::string path = absl::StrCat(cluster_->folder(), "/too_few.json");
+  std::ofstream(path) << absl::StrReplaceAll(text.str(), {{"    eps,\\n", ""}});
+  const CommandOutput checked = cluster_->Cli({"eval", "--task", kTask, "--check", path});
+  EXPECT_EQ(checked.exit.code, 7) << checked.out << checked.err;
+  EXPECT_THAT(checked.out, AllOf(HasSubstr("run(x, weight, out) is called with 4 arguments"),
+                                 HasSubstr("FlashInfer-Bench's verdict COMPILE_ERROR")));
 }
 
 TEST_F(FlashInferTest, SolutionsInCppAreBuiltByTheirBinding) {

@@ -151,6 +151,26 @@ std::string CallText(const FlashInferSolution& solution, const v1::Definition& d
                       " values\"\n        )\n    return result\n");
 }
 
+// Refuses a function that cannot be called so while it is loaded: upstream calls that a build
+// error.
+std::string CheckText(const FlashInferSolution& solution, int arguments) {
+  return absl::StrReplaceAll(
+      R"py(
+import inspect
+
+try:
+    _signature = inspect.signature(_solution)
+except (TypeError, ValueError):
+    _signature = None
+if _signature is not None:
+    try:
+        _signature.bind(*[None] * @COUNT@)
+    except TypeError as error:
+        raise TypeError(f"@SYMBOL@{_signature} is called with @COUNT@ arguments: {error}") from None
+)py",
+      {{"@COUNT@", absl::StrCat(arguments)}, {"@SYMBOL@", solution.entry_symbol}});
+}
+
 // Returns true if the only file has the task's entry, with the parameters that the solution
 // declares.
 bool HasTaskEntry(const FlashInferSolution& solution, const v1::Definition& definition) {
@@ -219,6 +239,8 @@ absl::StatusOr<v1::Sources> ProgramOfSolution(const FlashInferSolution& solution
   }
   ASSIGN_OR_RETURN(const std::string load, kind.load(solution));
   const std::string parameters = ParametersText(definition, solution.destination_passing);
+  const int arguments =
+      definition.inputs_size() + (solution.destination_passing ? definition.outputs_size() : 0);
   // Building takes longer than loading a program may: it is done in the first call.
   const absl::string_view first_call = kind.binding.empty() ? ""
                                                             : "    global _solution\n"
@@ -229,7 +251,8 @@ absl::StatusOr<v1::Sources> ProgramOfSolution(const FlashInferSolution& solution
   main->set_content(absl::StrCat(
       "# Made by ksearch: the task's entry around the function of a solution, whose files lie\n"
       "# unchanged in ",
-      kSolutionFolder, ".\n", load, kind.binding.empty() ? "" : "\n\n_solution = None\n",
+      kSolutionFolder, ".\n", load,
+      kind.binding.empty() ? CheckText(solution, arguments) : "\n\n_solution = None\n",
       "\n\ndef run(", parameters, "):\n", first_call, CallText(solution, definition, parameters)));
   for (const v1::SourceFile& file : solution.sources) {
     v1::SourceFile* const added = program.add_files();

@@ -77,6 +77,7 @@ TEST(FlashInferProgramsTest, OtherSignaturesAreCalledInTheStyleOfTheSolution) {
   EXPECT_THAT(program.files(0).content(), HasSubstr("from ksearch_solution.main import run as"));
   EXPECT_THAT(program.files(0).content(),
               HasSubstr("def run(in_x, in_lambda):\n    return _solution(in_x, in_lambda)\n"));
+  EXPECT_THAT(program.files(0).content(), HasSubstr("_signature.bind(*[None] * 2)"));
   EXPECT_EQ(program.files(1).path(), "ksearch_solution/main.py");
   EXPECT_EQ(program.files(1).content(), solution.sources[0].content());
 
