@@ -8,6 +8,7 @@ problem's own functions ("made"). "degenerate" says what passes without doing th
 is not known. What no task can be is an error, never a guess.
 """
 
+import contextlib
 import copy
 import importlib.util
 import inspect
@@ -16,11 +17,13 @@ import keyword
 import math
 import os
 import re
+import signal
 import sys
 import time
 
 PRECISION = "@PRECISION@"
 TOLERANCE = @TOLERANCE@  # absolute and relative, as torch.allclose adds them
+MOST_READING = 60
 SEED = 42
 # Seed of inputs that are tried. With the parameters' own seed they would be the parameters' own numbers.
 TRIED_SEED = 271828
@@ -507,6 +510,23 @@ def describe(torch, module):
     return answer
 
 
+@contextlib.contextmanager
+def reading_ends():
+    """A file that waits or loops at its top level is refused soon: measurements wait for this process."""
+
+    def refuse(*_):
+        raise Refused(f"its file was not read to the end within {MOST_READING} s: does it loop at its top level?")
+
+    before = signal.signal(signal.SIGALRM, refuse)
+    # Again and again: the file may catch what is raised.
+    signal.setitimer(signal.ITIMER_REAL, MOST_READING, 1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def main():
     # The problem may print as much as it likes: only the description is read.
     answers = os.fdopen(os.dup(1), "w")
@@ -519,7 +539,8 @@ def main():
         spec = importlib.util.spec_from_file_location("problem", "problem.py")
         module = importlib.util.module_from_spec(spec)
         sys.modules["problem"] = module
-        spec.loader.exec_module(module)
+        with reading_ends():
+            spec.loader.exec_module(module)
         torch.set_grad_enabled(False)
         answer = describe(torch, module)
     except Refused as error:

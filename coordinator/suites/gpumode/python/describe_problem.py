@@ -23,6 +23,7 @@ import multiprocessing
 import os
 import re
 import runpy
+import signal
 import sys
 import tempfile
 import textwrap
@@ -30,6 +31,7 @@ import types
 
 CASES = json.loads(bytes.fromhex("@CASES@").decode("utf-8"))
 UPSTREAMS_CASES = json.loads(bytes.fromhex("@UPSTREAMS_CASES@").decode("utf-8"))  # None: the same
+MOST_READING = 60
 MOST_TENSORS = 60
 # Cases whose values are looked at, beside those of which shapes alone cannot be had.
 LOOKED_AT = 3
@@ -442,6 +444,23 @@ def describe(torch, module, cases):
     return answer
 
 
+@contextlib.contextmanager
+def reading_ends():
+    """A file that waits or loops at its top level is refused soon: measurements wait for this process."""
+
+    def refuse(*_):
+        raise Refused(f"its file was not read to the end within {MOST_READING} s: does it loop at its top level?")
+
+    before = signal.signal(signal.SIGALRM, refuse)
+    # Again and again: the file may catch what is raised.
+    signal.setitimer(signal.ITIMER_REAL, MOST_READING, 1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def described(cases):
     try:
         import torch
@@ -449,7 +468,7 @@ def described(cases):
         torch.set_grad_enabled(False)
         if Checks.current is None:
             Checks.current = Checks(torch)
-        with on_processors():
+        with on_processors(), reading_ends():
             import reference
         return describe(torch, reference, cases)
     except Refused as error:
