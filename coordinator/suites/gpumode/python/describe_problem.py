@@ -312,6 +312,7 @@ def describe(torch, module, cases):
     for i in order:
         if found[i].result is None and i not in looked:
             looked[i] = problem.look(cases[i], checks)
+            follow_data(torch, found, looked)  # the larger ones may follow now
     # A program could remember the answer to what is the same in every call.
     repeating = {i for i, each in looked.items() if each[2]["repeats"]}
     for i in order:
