@@ -8,9 +8,10 @@ std::unique_ptr<SeparateCores> SeparateCores::Make(pid_t other) {
       ::sched_getaffinity(other, sizeof others, &others) != 0) {
     return nullptr;
   }
-  // This thread stays where it is.
+  // This thread stays where it is. The other may have restricted itself to that very core, to
+  // prevent this.
   const int here = ::sched_getcpu();
-  cpu_set_t remaining = others;
+  cpu_set_t remaining = own;
   if (here < 0 || !CPU_ISSET(here, &own)) return nullptr;
   CPU_CLR(here, &remaining);
   if (CPU_COUNT(&remaining) == 0) return nullptr;

@@ -13,7 +13,8 @@ namespace ksearch {
 // thread that made it.
 class SeparateCores {
  public:
-  // `other`: the thread's id. Null if this process has only one core, or the kernel refuses.
+  // `other`: the thread's id; its own choice of cores counts again afterwards. Null if this process
+  // has only one core, or the kernel refuses.
   static std::unique_ptr<SeparateCores> Make(pid_t other);
   SeparateCores(const SeparateCores&) = delete;
   SeparateCores& operator=(const SeparateCores&) = delete;

@@ -43,6 +43,37 @@ TEST(SeparateCoresTest, NoCoreIsSharedWhileItExists) {
   thread.join();
 }
 
+TEST(SeparateCoresTest, AThreadThatKeepsToOneCoreIsMovedIfThisOneIsThere) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs two cores";
+  std::atomic<pid_t> other = 0;
+  std::atomic<bool> over = false;
+  std::thread thread([&] {
+    other = ::gettid();
+    while (!over) std::this_thread::yield();
+  });
+  while (other == 0) std::this_thread::yield();
+  const cpu_set_t all = CoresOf(0);
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &all)) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    ASSERT_EQ(::sched_setaffinity(other, sizeof one, &one), 0);
+    {
+      const auto apart = SeparateCores::Make(other);
+      EXPECT_NE(apart, nullptr) << core;
+      const cpu_set_t own = CoresOf(0), others = CoresOf(other);
+      cpu_set_t shared;
+      CPU_AND(&shared, &own, &others);
+      EXPECT_EQ(CPU_COUNT(&shared), 0) << core;
+    }
+    const cpu_set_t after = CoresOf(other);
+    EXPECT_TRUE(CPU_EQUAL(&one, &after)) << core;
+  }
+  over = true;
+  thread.join();
+}
+
 TEST(SeparateCoresTest, NothingChangesWithoutTheOtherThread) {
   const cpu_set_t before = CoresOf(0);
   EXPECT_EQ(SeparateCores::Make(0x3fffffff), nullptr);
