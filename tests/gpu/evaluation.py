@@ -1,4 +1,4 @@
-"""Runs `ksearch eval` for the scripts beside it. The environment variable KSEARCH names the program,
+"""Runs `ksearch` for the scripts of this folder. The environment variable KSEARCH names the program,
 KSEARCH_COORDINATOR the coordinator."""
 import json
 import math
@@ -9,6 +9,12 @@ import time
 
 UNAVAILABLE = 5  # exit status of `ksearch`
 LANGUAGES = {".cu": "cuda", ".cpp": "cpp", ".py": "python"}
+
+
+def ksearch(arguments, seconds):
+    """Runs the command line; subprocess.TimeoutExpired after so many seconds."""
+    return subprocess.run([os.environ["KSEARCH"], *arguments], capture_output=True, text=True, check=False,
+                          timeout=max(1, seconds))
 
 
 def with_headers(path):
@@ -26,13 +32,11 @@ def with_headers(path):
 def evaluate(task, files, options=(), seconds=120):
     """Returns a JobResult as a dictionary; without one {"outcome": "NO_RESULT", "message": why}."""
     language = LANGUAGES[os.path.splitext(files[0])[1]]
-    command = [os.environ["KSEARCH"], "eval", "--task", task, "--language", language, "--json",
-               *options, *files]
+    arguments = ["eval", "--task", task, "--language", language, "--json", *options, *files]
     end = time.monotonic() + seconds
     for attempt in range(3):
         try:
-            done = subprocess.run(command, capture_output=True, text=True,
-                                  timeout=max(1, end - time.monotonic()), check=False)
+            done = ksearch(arguments, end - time.monotonic())
         except subprocess.TimeoutExpired:
             return {"outcome": "NO_RESULT", "message": f"no verdict within {seconds:.0f} s"}
         try:

@@ -48,10 +48,10 @@ def row(side, turn, solution, workload, **fields):
 def judge(definition, name, turn, seconds):
     """Returns the rows of one solution: one for each workload, and one for all ('')."""
     start = time.monotonic()
-    command = [os.environ["KSEARCH"], "eval", "--task", f"flashinfer/{definition}", "--solution", name, "--json",
-               "--repeat", *(os.environ.get("KSEARCH_EVAL_OPTIONS", "").split() or AS_UPSTREAM)]
+    arguments = ["eval", "--task", f"flashinfer/{definition}", "--solution", name, "--json", "--repeat",
+                 *(os.environ.get("KSEARCH_EVAL_OPTIONS", "").split() or AS_UPSTREAM)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+        done = evaluation.ksearch(arguments, seconds)
         result = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         return []

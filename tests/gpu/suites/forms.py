@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 
-from say import say
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import evaluation  # noqa: E402
+from say import say  # noqa: E402
 
 SAMPLER = {
     "name": "top_k_top_p_sampling_from_probs_v256", "op_type": "sampling",
@@ -179,23 +181,17 @@ def write(folder):
         write_text(folder, f"places_{name}.py", program)
 
 
-def command(*words):
-    return [os.environ["KSEARCH"], *words]
-
-
 def judge(options, end):
     tasks = [GPUMODE, PROPERTIES, KERNELBENCH]
-    described = subprocess.run(command("task", "describe", *tasks), capture_output=True, text=True, check=False,
-                               timeout=max(1, end - time.monotonic()))
+    described = evaluation.ksearch(["task", "describe", *tasks], end - time.monotonic())
     say(" ".join((described.stdout + described.stderr).split()))
 
     def one(row):
         name, task, program, more, expected, wanted = row
         start = time.monotonic()
-        words = command("eval", "--task", task, *more, os.path.join(options.folder, program))
+        arguments = ["eval", "--task", task, *more, os.path.join(options.folder, program)]
         try:
-            done = subprocess.run(words, capture_output=True, text=True, check=False,
-                                  timeout=max(1, end - start))
+            done = evaluation.ksearch(arguments, end - start)
         except subprocess.TimeoutExpired:
             say(f"  {name:<26} NO VERDICT within {time.monotonic() - start:.0f} s")
             return False

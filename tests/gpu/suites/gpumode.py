@@ -53,7 +53,7 @@ def ours(options, rows, end):
             rows.add(row("ours", name, status="NOT_LISTED"))
             return
         try:
-            described = two_sides.ksearch(["task", "describe", task], left - 5)
+            described = evaluation.ksearch(["task", "describe", task], left - 5)
         except subprocess.TimeoutExpired:
             say(f"  ours: {name}: no description in time")
             return

@@ -22,21 +22,14 @@ FIELDS = ["task", "level", "described", "describe_s", "degenerate", "status", "s
           "suite_verdict", "candidate_us", "baseline_us", "reason"]
 
 
-def ksearch(arguments, seconds):
-    """Returns (exit status, output, errors) of the command line; status None: it took too long."""
-    try:
-        done = subprocess.run([os.environ["KSEARCH"], *arguments], capture_output=True, text=True,
-                              timeout=max(1, seconds), check=False)
-        return done.returncode, done.stdout, done.stderr
-    except subprocess.TimeoutExpired:
-        return None, "", f"no answer within {seconds:.0f} s"
-
-
 def problems():
-    code, out, errors = ksearch(["task", "ls", "--suite", "kernelbench", "--json"], 60)
-    if code != 0:
-        sys.exit(f"ksearch task ls: {errors or code}")
-    return json.loads(out)["tasks"]
+    try:
+        listed = evaluation.ksearch(["task", "ls", "--suite", "kernelbench", "--json"], 60)
+    except subprocess.TimeoutExpired:
+        sys.exit("ksearch task ls: no answer within 60 s")
+    if listed.returncode != 0:
+        sys.exit(f"ksearch task ls: {listed.stderr or listed.returncode}")
+    return json.loads(listed.stdout)["tasks"]
 
 
 def model_new(path):
@@ -92,19 +85,24 @@ class Judge:
         left = self._end - start
         if left < 20:
             return None
-        code, out, errors = ksearch(["task", "describe", task, "--json"],
-                                    min(left - 5, self._options.problem_seconds))
-        row["describe_s"] = round(time.monotonic() - start, 1)
-        if code is None and self._end - time.monotonic() < 10:
-            return None
-        if code == 0:
-            row["described"] = True
-            return row
-        row["status"] = "not described"
+        seconds = min(left - 5, self._options.problem_seconds)
+        described = None
         try:
-            row["reason"] = json.loads(out)[task]
-        except (ValueError, KeyError, TypeError):
-            row["reason"] = errors.strip()[-500:]
+            described = evaluation.ksearch(["task", "describe", task, "--json"], seconds)
+        except subprocess.TimeoutExpired:
+            if self._end - time.monotonic() < 10:
+                return None
+        row["describe_s"] = round(time.monotonic() - start, 1)
+        if described is None:
+            row["status"], row["reason"] = "not described", f"no answer within {seconds:.0f} s"
+        elif described.returncode == 0:
+            row["described"] = True
+        else:
+            row["status"] = "not described"
+            try:
+                row["reason"] = json.loads(described.stdout)[task]
+            except (ValueError, KeyError, TypeError):
+                row["reason"] = described.stderr.strip()[-500:]
         return row
 
     def evaluate(self, problem, row):

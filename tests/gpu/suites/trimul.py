@@ -32,7 +32,7 @@ def row(side, submission, case, **fields):
 
 def ours(options, rows, end):
     task = two_sides.tasks_by_folder()[os.path.realpath(options.problem)]
-    described = two_sides.ksearch(["task", "describe", task], 300)
+    described = evaluation.ksearch(["task", "describe", task], 300)
     say(described.stdout.strip() or described.stderr.strip())
 
     def one(path):

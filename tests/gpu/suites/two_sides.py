@@ -1,22 +1,18 @@
-"""What the scripts share that judge GPU MODE's submissions here and by upstream's evaluator: the command line,
-and the tasks of a checkout."""
+"""What the scripts share that judge GPU MODE's submissions here and by upstream's evaluator: their options, and
+the tasks of a checkout."""
 import json
 import os
-import subprocess
+import sys
 import time
 
-import rows as row_files
-
-
-def ksearch(arguments, seconds):
-    """Runs the command line; subprocess.TimeoutExpired after so many seconds."""
-    return subprocess.run([os.environ["KSEARCH"], *arguments], capture_output=True, text=True, check=False,
-                          timeout=max(1, seconds))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import evaluation  # noqa: E402
+import rows as row_files  # noqa: E402
 
 
 def tasks_by_folder():
     """Returns {real path of a problem's folder: the task's name}."""
-    listed = json.loads(ksearch(["task", "ls", "--suite", "gpumode", "--json"], 60).stdout)["tasks"]
+    listed = json.loads(evaluation.ksearch(["task", "ls", "--suite", "gpumode", "--json"], 60).stdout)["tasks"]
     found = {}
     for each in listed:
         path = os.path.realpath(each["path"])
