@@ -1,7 +1,7 @@
 #include "coordinator/suites/flashinfer/python_outline.h"
 
 #include <algorithm>
-#include <utility>
+#include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -10,12 +10,12 @@
 #include "absl/strings/strip.h"
 #include "common/text_hash.h"
 #include "common/utf8.h"
+#include "coordinator/suites/flashinfer/python_cursor.h"
 
 namespace ksearch {
 namespace {
 
 constexpr int kTabColumns = 8;
-constexpr size_t kMaxFieldDepth = 20;
 
 char ClosingOf(char opening) { return opening == '(' ? ')' : opening == '[' ? ']' : '}'; }
 
@@ -30,11 +30,11 @@ bool ConsumeWord(absl::string_view* text, absl::string_view word) {
 
 class Outliner {
  public:
-  explicit Outliner(std::string text) : text_(std::move(text)) {}
+  explicit Outliner(absl::string_view text) : cursor_(text) {}
 
   absl::StatusOr<PythonOutline> Run() {
-    if (text_.find('\0') != std::string::npos) return Error(1, "has a NUL byte");
-    while (at_ < text_.size()) {
+    if (absl::StrContains(cursor_.Rest(), '\0')) return Error(1, "has a NUL byte");
+    while (!cursor_.AtEnd()) {
       if (line_begins_ && open_.empty()) {
         const absl::Status indented = BeginLine();
         if (!indented.ok()) return indented;
@@ -42,10 +42,7 @@ class Outliner {
       }
       const absl::Status token = Next();
       if (!token.ok()) return token;
-      if (gave_up_) {
-        outline_.complete = false;
-        return outline_;
-      }
+      if (!outline_.complete) return outline_;
     }
     if (!open_.empty()) {
       return Error(open_.back().line,
@@ -72,12 +69,10 @@ class Outliner {
     return absl::InvalidArgumentError(absl::StrCat("line ", line, ": ", what));
   }
 
-  absl::string_view Rest() const { return absl::string_view(text_).substr(at_); }
-
   absl::Status BeginLine() {
     Indent indent;
-    for (; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
+    for (; !cursor_.AtEnd(); cursor_.Advance()) {
+      const char c = cursor_.Peek();
       if (c == ' ') {
         ++indent.wide;
         ++indent.narrow;
@@ -90,31 +85,32 @@ class Outliner {
         break;
       }
     }
-    if (at_ < text_.size() && text_[at_] == '#') at_ += std::min(Rest().find('\n'), Rest().size());
-    if (at_ == text_.size()) return absl::OkStatus();
-    if (text_[at_] == '\n') {
-      ++at_;
-      ++line_;
+    cursor_.SkipComment();
+    if (cursor_.AtEnd()) return absl::OkStatus();
+    if (cursor_.Peek() == '\n') {
+      cursor_.Advance();
       return absl::OkStatus();
     }
     line_begins_ = false;
     last_ = 0;
-    if (text_[at_] == '\\') return absl::OkStatus();
+    if (cursor_.Peek() == '\\') return absl::OkStatus();
     if (indent.wide == 0) NoteFunction();
     return Indented(indent);
   }
 
   absl::Status Indented(const Indent& indent) {
-    const auto mixed = [&] { return Error(line_, "mixes tabs and blanks in its indentation"); };
+    const auto mixed = [&] {
+      return Error(cursor_.line(), "mixes tabs and blanks in its indentation");
+    };
     if (indent.wide > indents_.back().wide) {
       if (indent.narrow <= indents_.back().narrow) return mixed();
-      if (!needs_block_) return Error(line_, "is indented, and no block begins before it");
+      if (!needs_block_) return Error(cursor_.line(), "is indented, and no block begins before it");
       indents_.push_back(indent);
     } else {
       if (needs_block_) return Error(header_line_, "no indented block follows it");
       while (indent.wide < indents_.back().wide) indents_.pop_back();
       if (indent.wide != indents_.back().wide) {
-        return Error(line_, "its indentation is that of no block around it");
+        return Error(cursor_.line(), "its indentation is that of no block around it");
       }
       if (indent.narrow != indents_.back().narrow) return mixed();
     }
@@ -123,7 +119,7 @@ class Outliner {
   }
 
   void NoteFunction() {
-    absl::string_view rest = Rest();
+    absl::string_view rest = cursor_.Rest();
     if (!ConsumeWord(&rest, "def")) return;
     size_t length = 0;
     while (length < rest.size() && IsWordByte(rest[length])) ++length;
@@ -135,134 +131,62 @@ class Outliner {
     line_begins_ = true;
     // A line that ends so is the head of a block in all of Python.
     needs_block_ = last_ == ':';
-    header_line_ = line_;
+    header_line_ = cursor_.line();
   }
 
   absl::Status Next() {
-    const char c = text_[at_];
-    if (c == '#') {
-      at_ += std::min(Rest().find('\n'), Rest().size());
-      return absl::OkStatus();
-    }
+    if (cursor_.SkipComment()) return absl::OkStatus();
+    const char c = cursor_.Peek();
     if (c == '\n') {
       if (open_.empty()) EndLine();
-      ++line_;
-      ++at_;
+      cursor_.Advance();
       return absl::OkStatus();
     }
     if (c == '\\') {
-      if (!absl::StartsWith(Rest(), "\\\n")) return Error(line_, "a '\\' outside of a string");
-      at_ += 2;
-      ++line_;
+      if (!absl::StartsWith(cursor_.Rest(), "\\\n"))
+        return Error(cursor_.line(), "a '\\' outside of a string");
+      cursor_.Advance(2);
       return absl::OkStatus();
     }
-    if (c == '"' || c == '\'') {
+    if (cursor_.AtString()) {
       last_ = c;
-      return SkipString(0);
+      return SkipString();
     }
-    if (c == '(' || c == '[' || c == '{') open_.push_back({c, line_});
+    if (c == '(' || c == '[' || c == '{') open_.push_back({c, cursor_.line()});
     if (c == ')' || c == ']' || c == '}') {
       if (open_.empty()) {
-        return Error(line_, absl::StrCat("'", std::string(1, c), "' closes nothing"));
+        return Error(cursor_.line(), absl::StrCat("'", std::string(1, c), "' closes nothing"));
       }
       if (ClosingOf(open_.back().bracket) != c) {
-        return Error(line_, absl::StrCat("'", std::string(1, c), "' does not close the '",
-                                         std::string(1, open_.back().bracket), "' of line ",
-                                         open_.back().line));
+        return Error(cursor_.line(), absl::StrCat("'", std::string(1, c), "' does not close the '",
+                                                  std::string(1, open_.back().bracket),
+                                                  "' of line ", open_.back().line));
       }
       open_.pop_back();
     }
     if (!absl::ascii_isspace(static_cast<unsigned char>(c))) last_ = c;
-    ++at_;
+    cursor_.Advance();
     return absl::OkStatus();
   }
 
-  // Returns true if the letters before the quote at at_ say that fields stand in the string.
-  bool HasFields() const {
-    size_t begin = at_;
-    while (begin > 0 && IsWordByte(text_[begin - 1])) --begin;
-    const std::string prefix = absl::AsciiStrToLower(text_.substr(begin, at_ - begin));
-    return prefix == "f" || prefix == "rf" || prefix == "fr" || prefix == "t" || prefix == "rt" ||
-           prefix == "tr";
-  }
-
-  absl::Status SkipString(size_t depth) {
-    const bool has_fields = HasFields();
-    const int first_line = line_;
-    const std::string triple(3, text_[at_]);
-    const std::string quote =
-        absl::StartsWith(Rest(), triple) ? triple : std::string(1, text_[at_]);
-    for (at_ += quote.size(); at_ < text_.size() && !gave_up_;) {
-      if (absl::StartsWith(Rest(), quote)) {
-        at_ += quote.size();
-        return absl::OkStatus();
-      }
-      const char c = text_[at_];
-      if (c == '\n' && quote.size() == 1) break;
-      if (c == '\n') ++line_;
-      if (c == '\\' && at_ + 1 < text_.size()) {
-        if (text_[at_ + 1] == '\n') ++line_;
-        at_ += 2;
-      } else if (c == '{' && has_fields) {
-        ++at_;
-        if (at_ < text_.size() && text_[at_] == '{') {
-          ++at_;
-        } else {
-          SkipField(quote, depth);
-        }
-      } else {
-        ++at_;
-      }
+  absl::Status SkipString() {
+    const int first_line = cursor_.line();
+    const PythonCursor::StringEnd end = cursor_.SkipString();
+    if (end == PythonCursor::StringEnd::kUnclosed) {
+      return Error(first_line, "a string is never closed");
     }
-    if (gave_up_) return absl::OkStatus();
-    return Error(first_line, "a string is never closed");
+    // Where a field is not understood, the whole file counts as right from there on.
+    outline_.complete = end == PythonCursor::StringEnd::kClosed;
+    return absl::OkStatus();
   }
 
-  // Skips the rest of a field of an f-string, from behind its '{' to behind its '}'. What may stand
-  // there differs between versions of Python: where it is not understood, the whole file counts as
-  // right from there on.
-  void SkipField(const std::string& quote, size_t depth) {
-    if (depth > kMaxFieldDepth) gave_up_ = true;
-    int brackets = 0;
-    bool in_format = false;
-    while (at_ < text_.size() && !gave_up_) {
-      const char c = text_[at_];
-      if (c == '}' && brackets == 0) {
-        ++at_;
-        return;
-      }
-      if (in_format && c == '{') {
-        ++at_;
-        SkipField(quote, depth + 1);
-        continue;
-      }
-      if (in_format && absl::StartsWith(Rest(), quote)) break;
-      if (!in_format && (c == '"' || c == '\'')) {
-        if (!SkipString(depth + 1).ok()) break;
-        continue;
-      }
-      if (c == '\\' || (c == '#' && !in_format)) break;
-      if (!in_format) {
-        if (c == '(' || c == '[' || c == '{') ++brackets;
-        if (c == ')' || c == ']' || c == '}') --brackets;
-        in_format = c == ':' && brackets == 0;
-      }
-      if (c == '\n') ++line_;
-      ++at_;
-    }
-    gave_up_ = true;
-  }
-
-  const std::string text_;
-  size_t at_ = 0;
-  int line_ = 1;
+  PythonCursor cursor_;
   std::vector<Open> open_;
   std::vector<Indent> indents_ = {{}};
   bool line_begins_ = true;
   bool needs_block_ = false;
   int header_line_ = 0;
   char last_ = 0;  // of the line so far, blanks and comments left out
-  bool gave_up_ = false;
   PythonOutline outline_;
 };
 
@@ -270,7 +194,8 @@ class Outliner {
 
 absl::StatusOr<PythonOutline> OutlinePython(absl::string_view text) {
   absl::ConsumePrefix(&text, kByteOrderMark);
-  return Outliner(absl::StrReplaceAll(text, {{"\r\n", "\n"}, {"\r", "\n"}})).Run();
+  const std::string lines = absl::StrReplaceAll(text, {{"\r\n", "\n"}, {"\r", "\n"}});
+  return Outliner(lines).Run();
 }
 
 }  // namespace ksearch

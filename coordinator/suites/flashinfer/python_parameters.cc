@@ -5,31 +5,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "coordinator/suites/flashinfer/python_cursor.h"
 
 namespace ksearch {
-namespace {
-
-// The position after the comment or string that begins at `at`; `at` if none does.
-size_t Skip(absl::string_view text, size_t at) {
-  if (text[at] == '#') {
-    const size_t end = text.find('\n', at);
-    return end == absl::string_view::npos ? text.size() : end;
-  }
-  if (text[at] != '"' && text[at] != '\'') return at;
-  const std::string triple(3, text[at]);
-  const absl::string_view quote =
-      absl::StartsWith(text.substr(at), triple) ? absl::string_view(triple) : text.substr(at, 1);
-  for (size_t i = at + quote.size(); i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (absl::StartsWith(text.substr(i), quote)) {
-      return i + quote.size();
-    }
-  }
-  return text.size();
-}
-
-}  // namespace
 
 std::optional<PythonParameters> ParametersOf(absl::string_view text, absl::string_view name) {
   const std::string start = absl::StrCat("def ", name, "(");
@@ -42,13 +20,16 @@ std::optional<PythonParameters> ParametersOf(absl::string_view text, absl::strin
   PythonParameters parameters;
   int depth = 0;
   bool any = false;
-  for (size_t i = begin + start.size(); i < text.size();) {
-    if (const size_t behind = Skip(text, i); behind != i) {
-      any = any || text[i] != '#';
-      i = behind;
+  PythonCursor cursor(text, begin + start.size());
+  while (!cursor.AtEnd()) {
+    if (cursor.SkipComment()) continue;
+    if (cursor.AtString()) {
+      if (cursor.SkipString() != PythonCursor::StringEnd::kClosed) return std::nullopt;
+      any = true;
       continue;
     }
-    const char c = text[i++];
+    const char c = cursor.Peek();
+    cursor.Advance();
     if (c == ')' && depth == 0) {
       parameters.count += any ? 1 : 0;
       return parameters;
