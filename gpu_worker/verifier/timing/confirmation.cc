@@ -20,6 +20,10 @@
 namespace ksearch {
 namespace {
 
+// A machine may be so busy that there is no time for more. With fewer, nothing can be said of their
+// scatter.
+constexpr int kLeastLaunchesToJudge = 2;
+
 bool HasBlocks(const std::vector<LaunchBlocks>& workloads) {
   return std::all_of(workloads.begin(), workloads.end(), [](const LaunchBlocks& launches) {
     return !launches.empty() && !launches.front().empty();
@@ -156,6 +160,10 @@ absl::Status Confirmation::TakeFailure(bool of_candidate, Ending ending, const P
       absl::StrCat("rival '", rival.id(),
                    "' fails beside the candidate, though not alone: ", ending.message)};
   return absl::OkStatus();
+}
+
+bool Confirmation::IsOutOfTime(const Ending& ending) const {
+  return ending.outcome == v1::OUTCOME_TIMEOUT && bench_.clock().SteadyNow() >= limits_.deadline;
 }
 
 absl::Status Confirmation::RunLaunch(int launch, std::optional<double> confidence,
@@ -388,24 +396,34 @@ absl::StatusOr<ConfirmationResult> Confirmation::Compare(const ProgramImage& can
   const absl::Time start = bench_.clock().SteadyNow();
   Judgment judged;
   int launches = 0;  // through all workloads
-  bool decided_within = false;
+  bool decided_within = false, out_of_time = false;
+  // Whether there is time for so many more launches, should they take twice as long as the others.
+  const auto has_time_for = [&](int more) {
+    const absl::Time now = bench_.clock().SteadyNow();
+    return now + 2 * (now - start) * more / launches < limits_.deadline;
+  };
   for (size_t look = 0; look < looks.size(); ++look) {
-    while (launches < looks[look] && !decided_within) {
+    while (launches < looks[look] && !decided_within && !out_of_time) {
       progress(launches);
       const bool is_last = launches + 1 == looks[look];
       RETURN_IF_ERROR(RunLaunch(launches, is_last ? std::optional(confidence) : std::nullopt,
                                 candidate, rival, cases, &measured, &result));
+      if (launches >= kLeastLaunchesToJudge && IsOutOfTime(result.ending)) {
+        // What was measured until then says as much as it says.
+        result.ending = {};
+        out_of_time = true;
+        break;
+      }
       if (!result.ending.passed()) return result;
       decided_within = HasPartLaunch(measured.by_verifier);
-      if (!decided_within) ++launches;
+      if (decided_within) break;
+      ++launches;
+      out_of_time = launches >= kLeastLaunchesToJudge && !has_time_for(1);
     }
     judged = Judge(measured, guards, confidence);
-    if (decided_within || look + 1 == looks.size()) break;
+    if (decided_within || out_of_time || look + 1 == looks.size()) break;
     if (IsSettled(judged.estimate, judged.verdict, kWorstRegression)) break;
-    // Twice what the next look would take by the launches so far.
-    const absl::Time now = bench_.clock().SteadyNow();
-    if (now + 2 * (now - start) * (looks[look + 1] - launches) / launches >= limits_.deadline)
-      break;
+    if (!has_time_for(looks[look + 1] - launches)) break;
   }
   result.ending = JudgeCandidate(cases, measured, &result);
   if (!result.ending.passed()) return result;

@@ -110,6 +110,8 @@ class Confirmation {
   // for another extra batch.
   absl::StatusOr<Ending> Open(ConfirmationSide* side, const ConfirmationCase& one, int turn,
                               bool late_inputs, const ConfirmationCase::Hidden* hidden);
+  // Whether a launch ended because the job's time was over, not a call's.
+  bool IsOutOfTime(const Ending& ending) const;
   // Runs a launch, again if necessary, until it is complete or *result's ending says why it cannot
   // be. With a `confidence`, a single workload may decide the comparison, which ends the launch
   // early.

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/textproto.h"
 #include "tests/gpu_worker/verifier/matmul_task.h"
 #include "tests/gpu_worker/verifier/real_verifier.h"
 
@@ -144,6 +146,25 @@ TEST(ConfirmingTest, ShortWorkDoneAheadInASeriesIsNoImprovement) {
 // The same, but each process does so on one of the two workloads only.
 TEST(ConfirmingTest, WorkDoneAheadInHalfOfTheProcessesIsNoImprovement) {
   ExpectNoImprovement("ahead_by_turns", "honest_short_steps");
+}
+
+// On a busy machine a launch may take a large part of the job's time.
+TEST(ConfirmingTest, WhatWasMeasuredIsJudgedWhenTheTimeIsOver) {
+  RealVerifier verifier;
+  bool seen = false;
+  for (int tenths = 8; !seen && tenths < 200; tenths += tenths / 4) {
+    v1::VerifierRequest request = ConfirmRequest("honest", "honest");
+    *request.mutable_job()->mutable_limits()->mutable_total_time() =
+        ToProto(absl::Milliseconds(100) * tenths);
+    const v1::Verdict verdict = verifier.Verify(request);
+    if (verdict.outcome() == v1::OUTCOME_TIMEOUT) continue;
+    ASSERT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
+    ASSERT_THAT(verdict.comparisons(), SizeIs(1));
+    // Usually the first look is at four launches.
+    seen = verdict.comparisons(0).launches() < 4;
+    EXPECT_NE(verdict.comparisons(0).verdict(), v1::Comparison::IMPROVED);
+  }
+  EXPECT_TRUE(seen);
 }
 
 TEST(ConfirmingTest, AConfirmationHasCallsThatAreNotMade) {
