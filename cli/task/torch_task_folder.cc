@@ -19,7 +19,7 @@
 #include "common/textproto.h"
 #include "coordinator/tasks/definition_json.h"
 #include "coordinator/tasks/task_folder.h"
-#include "coordinator/tasks/workload_jsonl.h"
+#include "coordinator/tasks/workload_line.h"
 
 namespace ksearch {
 namespace {

@@ -31,10 +31,6 @@ absl::StatusOr<v1::Workload> ParseWorkloadLine(absl::string_view line, absl::str
                                                int line_number, const v1::Definition& definition,
                                                LeftOutInputs left_out = LeftOutInputs::kAreErrors);
 
-// Returns one line without its newline. The inverse, except for held_out, which the format does not
-// have.
-std::string WorkloadToJsonLine(const std::string& definition_name, const v1::Workload& workload);
-
 }  // namespace ksearch
 
 #endif  // KSEARCH_COORDINATOR_TASKS_WORKLOAD_JSONL_H_

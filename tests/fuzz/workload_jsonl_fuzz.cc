@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "coordinator/tasks/definition_json.h"
 #include "coordinator/tasks/workload_jsonl.h"
+#include "coordinator/tasks/workload_line.h"
 
 namespace {
 

@@ -11,6 +11,7 @@
 
 #include "coordinator/tasks/definition_json.h"
 #include "coordinator/tasks/workload_jsonl.h"
+#include "coordinator/tasks/workload_line.h"
 #include "gtest/gtest.h"
 
 namespace ksearch {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "common/task_limits.h"
 #include "coordinator/tasks/definition_json.h"
+#include "coordinator/tasks/workload_line.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
