@@ -33,17 +33,16 @@
 #include "coordinator/dashboard/metrics/metrics_text.h"
 #include "coordinator/dashboard/report.h"
 #include "coordinator/engine/model_caller.h"
-#include "coordinator/engine/run_embedding.h"
-#include "coordinator/engine/run_recording.h"
+#include "coordinator/engine/model_providers.h"
 #include "coordinator/engine/run_registry.h"
 #include "coordinator/engine/run_settings.h"
+#include "coordinator/engine/run_waker.h"
 #include "coordinator/engine/waiting_watch.h"
 #include "coordinator/events/event_feed.h"
 #include "coordinator/events/sinks/event_sink.h"
-#include "coordinator/llm/client_factory.h"
-#include "coordinator/llm/offline_factory.h"
 #include "coordinator/service/access/grpc_server.h"
 #include "coordinator/service/archive_room.h"
+#include "coordinator/service/gateway_sink.h"
 #include "coordinator/service/json_calls.h"
 #include "coordinator/service/refusal_board.h"
 #include "coordinator/service/result_watch.h"
@@ -68,91 +67,6 @@ constexpr int64_t kMostInputBytes = int64_t{64} << 30;
 constexpr char kPageAddressName[] = "/page_url";
 constexpr absl::Duration kWaitingLookInterval = absl::Milliseconds(200);
 constexpr absl::Duration kDrainTime = absl::Seconds(2);
-
-// Connects the store's writer thread, which outlives the registry, with the registry.
-class RunWaker {
- public:
-  // nullptr: wakes no run.
-  void Attach(RunRegistry* runs) {
-    MutexLock lock(&mu_);
-    runs_ = runs;
-  }
-  void Wake(const std::string& run_id) {
-    MutexLock lock(&mu_);
-    if (runs_ != nullptr) runs_->Wake(run_id);
-  }
-
- private:
-  Mutex mu_;
-  RunRegistry* runs_ ABSL_GUARDED_BY(mu_) = nullptr;
-};
-
-class GatewaySink final : public JobSink {
- public:
-  explicit GatewaySink(WorkerGateway* gateway) : gateway_(gateway) {}
-  void Submit(const std::string& run_id, const std::string& job_id,
-              const v1::JobSpec& spec) override {
-    gateway_->Submit(job_id, spec, 0, run_id);
-  }
-  void SetPriority(const std::string& run_id, int priority) override {
-    gateway_->SetPriority(run_id, priority);
-  }
-  void CancelQueued(const std::string& job_id) override {
-    if (gateway_->State(job_id).phase == JobState::Phase::kQueued) gateway_->Cancel(job_id);
-  }
-
- private:
-  WorkerGateway* const gateway_;
-};
-
-std::vector<ModelCaller::Provider> MakeProviders(const v1::CoordinatorConfig& config, Store* store,
-                                                 const Clock& clock,
-                                                 std::vector<std::string>* mailboxes) {
-  std::vector<ModelCaller::Provider> providers;
-  const auto gates = std::make_shared<CallGates>();
-  for (const v1::ModelProvider& settings : config.providers()) {
-    ModelCaller::Provider provider;
-    provider.name = settings.name();
-    absl::StatusOr<std::unique_ptr<LlmClient>> client = absl::UnknownError("");
-    if (IsOffline(settings)) {
-      auto offline = MakeOfflineProvider(settings, config.state_dir(), clock);
-      if (!offline.ok()) {
-        client = offline.status();
-      } else {
-        client = std::move(offline->client);
-        provider.default_model = offline->default_model;
-        provider.unlimited = true;
-        provider.repeatable = !settings.has_command();
-        if (!offline->mailbox.empty()) mailboxes->push_back(offline->mailbox);
-        if (offline->recording != nullptr) {
-          const auto& order = offline->recording->header.order();
-          provider.recorded_order.assign(order.begin(), order.end());
-          provider.recorded_platform = offline->recording->header.config().platform();
-          provider.recorded_memory = offline->recording->header.config().memory_snapshot();
-          provider.embedding_model = RecordedEmbeddingModel(offline->recording->header.config());
-          if (settings.replay().import_results()) {
-            const absl::Status imported = ImportResults(*offline->recording, store);
-            if (!imported.ok()) client = Annotate(imported, settings.name());
-          }
-        }
-      }
-    } else {
-      provider.default_model = DefaultModel(settings);
-      provider.embedding_model = EmbeddingModel(settings);
-      client = MakeLlmClient(settings, clock, RandomUint64(), gates);
-    }
-    if (client.ok()) {
-      provider.client = *std::move(client);
-    } else {
-      // Other providers, workers and queries still work.
-      LOG(WARNING) << "provider=" << provider.name
-                   << " cannot be used: " << client.status().message();
-      provider.unusable = absl::FailedPreconditionError(client.status().message());
-    }
-    providers.push_back(std::move(provider));
-  }
-  return providers;
-}
 
 // "AMD EPYC, 2 cores, x86-64-v3, 32 MiB last-level cache", of the first connected worker with such
 // a device, of `model` unless that is empty.
