@@ -17,6 +17,7 @@
 #include "absl/strings/str_replace.h"
 #include "tests/common/python_with_torch.h"
 #include "tests/integration/local_cluster.h"
+#include "tests/integration/python_cluster.h"
 
 namespace ksearch {
 namespace {
@@ -32,27 +33,17 @@ bool CanBuildExtensions() {
   return fs::exists("/usr/include/torch/extension.h") && fs::exists("/usr/include/pybind11");
 }
 
-class FlashInferTest : public testing::Test {
+class FlashInferTest : public PythonClusterTest {
  protected:
   static void SetUpTestSuite() {
-    if (!HasTorch()) return;
-    cluster_ = new LocalCluster();
+    if (!MakeCluster()) return;
     fs::copy(LocalCluster::SourcePath("tests/integration/data/flashinfer"), DataSet(),
              fs::copy_options::recursive);
-    cluster_->UseOwnDevice();
-    cluster_->AddToWorkerConfig(kPythonToolchain);
     cluster_->StartModelServer(
         LocalCluster::SourcePath("tests/integration/data/flashinfer.cassette.textproto"));
     cluster_->StartCoordinator(absl::StrCat(
         "suites { kind: 'flashinfer' device: DEVICE_CLASS_CPU path: '", DataSet(), "' }"));
     cluster_->StartWorker("w1");
-  }
-  static void TearDownTestSuite() {
-    delete cluster_;
-    cluster_ = nullptr;
-  }
-  void SetUp() override {
-    if (cluster_ == nullptr) GTEST_SKIP() << kPython << " has no torch";
   }
   static std::string DataSet() { return absl::StrCat(cluster_->folder(), "/data_set"); }
   static std::string FileOf(const std::string& author, const std::string& solution) {
@@ -62,10 +53,7 @@ class FlashInferTest : public testing::Test {
   static CommandOutput Check(const std::string& solution) {
     return cluster_->Cli({"eval", "--task", kTask, "--check", "--solution", solution});
   }
-
-  static LocalCluster* cluster_;
 };
-LocalCluster* FlashInferTest::cluster_ = nullptr;
 
 TEST_F(FlashInferTest, SolutionsAreListedWithWhyTheyCannotBeJudged) {
   const CommandOutput list = cluster_->Cli({"task", "solutions", kTask});

@@ -1,8 +1,6 @@
 #ifndef KSEARCH_TESTS_INTEGRATION_GPUMODE_CLUSTER_H_
 #define KSEARCH_TESTS_INTEGRATION_GPUMODE_CLUSTER_H_
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -11,23 +9,20 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tests/common/python_with_torch.h"
 #include "tests/integration/local_cluster.h"
+#include "tests/integration/python_cluster.h"
 
 namespace ksearch {
 
 // A cluster for problems in GPU MODE's form: suite "gpumode" has those in kFolder, suite "bad"
 // those that a test suite writes. Tests are skipped where /usr/bin/python3 has no torch.
-class GpuModeClusterTest : public testing::Test {
+class GpuModeClusterTest : public PythonClusterTest {
  protected:
   static constexpr char kFolder[] = "tests/integration/data/gpumode";
 
   // For SetUpTestSuite. `write` calls WriteBad for each problem.
   static void Start(const std::function<void()>& write) {
-    if (!HasTorch()) return;
-    cluster_ = new LocalCluster();
-    cluster_->UseOwnDevice();
-    cluster_->AddToWorkerConfig(kPythonToolchain);
+    if (!MakeCluster()) return;
     write();
     cluster_->StartCoordinator(
         absl::StrCat("suites { kind: 'gpumode' device: DEVICE_CLASS_CPU path: '",
@@ -35,13 +30,6 @@ class GpuModeClusterTest : public testing::Test {
                      "' }\nsuites { kind: 'gpumode' name: 'bad' device: DEVICE_CLASS_CPU path: '",
                      cluster_->folder(), "' }"));
     cluster_->StartWorker("w1");
-  }
-  static void TearDownTestSuite() {
-    delete cluster_;
-    cluster_ = nullptr;
-  }
-  void SetUp() override {
-    if (cluster_ == nullptr) GTEST_SKIP() << kPython << " has no torch";
   }
 
   // `files`: texts by name.
@@ -59,8 +47,6 @@ class GpuModeClusterTest : public testing::Test {
                 LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/", submission))});
     return cluster_->Cli(how);
   }
-
-  static inline LocalCluster* cluster_ = nullptr;
 };
 
 }  // namespace ksearch

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tests/common/python_with_torch.h"
-#include "tests/integration/local_cluster.h"
+#include "tests/integration/gpumode_cluster.h"
 
 namespace ksearch {
 namespace {
@@ -19,15 +18,10 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr char kFolder[] = "tests/integration/data/gpumode";
-
-class GpuModeTest : public testing::Test {
+class GpuModeTest : public GpuModeClusterTest {
  protected:
   static void SetUpTestSuite() {
-    if (!HasTorch()) return;
-    cluster_ = new LocalCluster();
-    cluster_->UseOwnDevice();
-    cluster_->AddToWorkerConfig(kPythonToolchain);
+    if (!MakeCluster()) return;
     cluster_->StartModelServer(
         LocalCluster::SourcePath("tests/integration/data/gpumode.cassette.textproto"));
     cluster_->StartCoordinator(
@@ -35,25 +29,13 @@ class GpuModeTest : public testing::Test {
                      LocalCluster::SourcePath(kFolder), "' }"));
     cluster_->StartWorker("w1");
   }
-  static void TearDownTestSuite() {
-    delete cluster_;
-    cluster_ = nullptr;
-  }
-  void SetUp() override {
-    if (cluster_ == nullptr) GTEST_SKIP() << kPython << " has no torch";
-  }
   static CommandOutput Check(const std::string& submission) {
-    return cluster_->Cli(
-        {"eval", "--task", "gpumode/masked_rows_v2", "--check",
-         LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/", submission))});
+    return Judge("masked_rows_v2", submission, {"--check"});
   }
   static CommandOutput Describe(const std::string& problem) {
     return cluster_->Cli({"task", "describe", "gpumode/" + problem});
   }
-
-  static LocalCluster* cluster_;
 };
-LocalCluster* GpuModeTest::cluster_ = nullptr;
 
 TEST_F(GpuModeTest, ProblemsThatAreNoTasksSayWhyAndDisturbNothing) {
   EXPECT_THAT(Describe("masked_rows_v2").out, HasSubstr("gpumode/masked_rows_v2: described"));
@@ -100,9 +82,7 @@ TEST_F(GpuModeTest, SubmissionsAreJudgedUnchanged) {
 TEST_F(GpuModeTest, ModeTestLooksAtEveryCaseAndTimesNothing) {
   ASSERT_EQ(Describe("masked_rows_v2").exit.code, 0);
   const auto test = [](const std::string& submission) {
-    return cluster_->Cli(
-        {"eval", "--task", "gpumode/masked_rows_v2", "--compat", "test",
-         LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/", submission))});
+    return Judge("masked_rows_v2", submission, {"--compat", "test"});
   };
   const CommandOutput good = test("good.py");
   EXPECT_EQ(good.exit.code, 0) << good.out << good.err;
@@ -125,12 +105,8 @@ TEST_F(GpuModeTest, WhatUpstreamNeverMasksIsRightInItsModesAlone) {
   GTEST_SKIP() << "sanitized runners do without the tight filter";
 #endif
   ASSERT_EQ(Describe("maybe_masked").exit.code, 0);
-  const auto judge = [](std::vector<std::string> how) {
-    std::vector<std::string> words = {
-        "eval", "--task", "gpumode/maybe_masked",
-        LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/never_masks.py"))};
-    words.insert(words.end(), how.begin(), how.end());
-    return cluster_->Cli(words);
+  const auto judge = [](const std::vector<std::string>& how) {
+    return Judge("maybe_masked", "never_masks.py", how);
   };
   const CommandOutput usual = judge({});
   EXPECT_EQ(usual.exit.code, 7) << usual.out << usual.err;
@@ -172,9 +148,7 @@ TEST_F(GpuModeTest, ModeLeaderboardChecksEveryCallThatItTimes) {
 TEST_F(GpuModeTest, ProblemsOwnCheckerJudgesProperties) {
   ASSERT_EQ(Describe("properties").exit.code, 0);
   const auto check = [](const std::string& submission) {
-    return cluster_->Cli(
-        {"eval", "--task", "gpumode/properties", "--check",
-         LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/", submission))});
+    return Judge("properties", submission, {"--check"});
   };
   const CommandOutput other = check("other_sign.py");
   EXPECT_EQ(other.exit.code, 0) << other.out << other.err;
@@ -193,17 +167,11 @@ TEST_F(GpuModeTest, ShapesThatNeedValuesFollowFromOtherCases) {
   ASSERT_EQ(described.exit.code, 0) << described.out << described.err;
   const CommandOutput list = cluster_->Cli({"task", "ls", "gpumode/factors"});
   EXPECT_THAT(list.out, HasSubstr("test1: has the same tensors for every seed"));
-  const std::string submission =
-      LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/factors.py"));
-  const auto judge = [&](std::vector<std::string> how) {
-    how.insert(how.begin(), {"eval", "--task", "gpumode/factors", submission});
-    return cluster_->Cli(how);
-  };
-  const CommandOutput checked = judge({"--check"});
+  const CommandOutput checked = Judge("factors", "factors.py", {"--check"});
   EXPECT_EQ(checked.exit.code, 0) << checked.out << checked.err;
   EXPECT_THAT(checked.out, HasSubstr("GPU MODE's verdict pass (2 of 2 trials"));
   // The last case draws numbers and does not use them, which only its tensors show.
-  const CommandOutput tested = judge({"--compat", "test"});
+  const CommandOutput tested = Judge("factors", "factors.py", {"--compat", "test"});
   EXPECT_EQ(tested.exit.code, 0) << tested.out << tested.err;
   EXPECT_THAT(tested.out, AllOf(HasSubstr("GPU MODE's verdict pass (3 of 3 trials"),
                                 HasSubstr("the same in every call: x (test3)")));
@@ -213,9 +181,7 @@ TEST_F(GpuModeTest, ShapesThatNeedValuesFollowFromOtherCases) {
 TEST_F(GpuModeTest, TensorsWhoseNumberDiffersAreOne) {
   ASSERT_EQ(Describe("more_weights").exit.code, 0);
   const auto check = [](const std::string& submission) {
-    return cluster_->Cli(
-        {"eval", "--task", "gpumode/more_weights", "--check",
-         LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/", submission))});
+    return Judge("more_weights", submission, {"--check"});
   };
   // The first insists on data as generate_input makes it, the second on one tensor for each series.
   for (const char* right : {"experts.py", "experts_by_tensor.py"}) {
@@ -230,18 +196,14 @@ TEST_F(GpuModeTest, TensorsWhoseNumberDiffersAreOne) {
   const CommandOutput writes = check("scales_expert.py");
   EXPECT_EQ(writes.exit.code, 7) << writes.out << writes.err;
   EXPECT_THAT(writes.out, HasSubstr("input_modified"));
-  const CommandOutput tested =
-      cluster_->Cli({"eval", "--task", "gpumode/more_weights", "--compat", "test",
-                     LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/experts.py"))});
+  const CommandOutput tested = Judge("more_weights", "experts.py", {"--compat", "test"});
   EXPECT_EQ(tested.exit.code, 0) << tested.out << tested.err;
   EXPECT_THAT(tested.out, HasSubstr("GPU MODE's verdict pass (2 of 2 trials"));
 }
 
 TEST_F(GpuModeTest, WhatIsNotThereIsHandedOn) {
   ASSERT_EQ(Describe("without_bias").exit.code, 0);
-  const CommandOutput judged = cluster_->Cli(
-      {"eval", "--task", "gpumode/without_bias", "--check",
-       LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/without_bias.py"))});
+  const CommandOutput judged = Judge("without_bias", "without_bias.py", {"--check"});
   EXPECT_EQ(judged.exit.code, 0) << judged.out << judged.err;
   EXPECT_THAT(judged.out, HasSubstr("GPU MODE's verdict pass"));
 }
@@ -249,16 +211,9 @@ TEST_F(GpuModeTest, WhatIsNotThereIsHandedOn) {
 // As upstream's prefix sums: a bound that is right for the largest case is too wide for the others.
 TEST_F(GpuModeTest, BoundsThatGrowWithTheCaseAreThoseOfTheProblemsOwnCheck) {
   ASSERT_EQ(Describe("running_sum").exit.code, 0);
-  const auto judge = [](const std::vector<std::string>& how) {
-    std::vector<std::string> words = {
-        "eval", "--task", "gpumode/running_sum",
-        LocalCluster::SourcePath(absl::StrCat(kFolder, "/submissions/off_by_some.py"))};
-    words.insert(words.end(), how.begin(), how.end());
-    return cluster_->Cli(words);
-  };
-  const CommandOutput large = judge({"--check"});
+  const CommandOutput large = Judge("running_sum", "off_by_some.py", {"--check"});
   EXPECT_EQ(large.exit.code, 0) << large.out << large.err;
-  const CommandOutput small = judge({"--compat", "test"});
+  const CommandOutput small = Judge("running_sum", "off_by_some.py", {"--compat", "test"});
   EXPECT_EQ(small.exit.code, 7) << small.out << small.err;
   EXPECT_THAT(small.out, HasSubstr("GPU MODE's verdict fail (0 of 2 trials"));
 }

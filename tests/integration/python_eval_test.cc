@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "tests/common/python_with_torch.h"
 #include "tests/integration/local_cluster.h"
+#include "tests/integration/python_cluster.h"
 
 namespace ksearch {
 namespace {
@@ -20,22 +20,12 @@ using testing::HasSubstr;
 constexpr char kTask[] = "matmul_f32";
 constexpr char kWrites[] = "import torch\n\ndef run(A, B, C):\n  torch.mm(A, B, out=C)\n";
 
-class PythonEvalTest : public testing::Test {
+class PythonEvalTest : public PythonClusterTest {
  protected:
   static void SetUpTestSuite() {
-    if (!HasTorch()) return;
-    cluster_ = new LocalCluster();
-    cluster_->UseOwnDevice();
-    cluster_->AddToWorkerConfig(kPythonToolchain);
+    if (!MakeCluster()) return;
     cluster_->StartCoordinator();
     cluster_->StartWorker("w1");
-  }
-  static void TearDownTestSuite() {
-    delete cluster_;
-    cluster_ = nullptr;
-  }
-  void SetUp() override {
-    if (cluster_ == nullptr) GTEST_SKIP() << kPython << " has no torch";
   }
 
   // `ksearch eval` of this text as a file kernel.py.
@@ -46,11 +36,7 @@ class PythonEvalTest : public testing::Test {
     args.insert(args.end(), extra.begin(), extra.end());
     return cluster_->Cli(args, absl::Minutes(5));
   }
-
-  static LocalCluster* cluster_;
 };
-
-LocalCluster* PythonEvalTest::cluster_ = nullptr;
 
 TEST_F(PythonEvalTest, BothFormsOfAProgramPassAgainstReferenceAndBaselineInAnotherLanguage) {
   for (const char* text : {kWrites, "def run(A, B):\n  return A @ B\n"}) {

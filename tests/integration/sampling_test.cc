@@ -4,18 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "tests/common/python_with_torch.h"
 #include "tests/integration/local_cluster.h"
+#include "tests/integration/python_cluster.h"
 
 namespace ksearch {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -87,13 +84,10 @@ std::string Blob() {
   return length + header + values;
 }
 
-class SamplingTest : public testing::Test {
+class SamplingTest : public PythonClusterTest {
  protected:
   static void SetUpTestSuite() {
-    if (!HasTorch()) return;
-    cluster_ = new LocalCluster();
-    cluster_->UseOwnDevice();
-    cluster_->AddToWorkerConfig(kPythonToolchain);
+    if (!MakeCluster()) return;
     Write("set/definitions/sampling/sampling.json", kSampling);
     Write("set/workloads/sampling/sampling.jsonl", kSamplingLine);
     Write("set/definitions/dsa_paged/indexer.json", kIndexer);
@@ -103,28 +97,11 @@ class SamplingTest : public testing::Test {
         "suites { kind: 'flashinfer' device: DEVICE_CLASS_CPU path: '", Path("set"), "' }"));
     cluster_->StartWorker("w1");
   }
-  static void TearDownTestSuite() {
-    delete cluster_;
-    cluster_ = nullptr;
-  }
-  void SetUp() override {
-    if (cluster_ == nullptr) GTEST_SKIP() << kPython << " has no torch";
-  }
-  static std::string Path(const std::string& name) {
-    return absl::StrCat(cluster_->folder(), "/", name);
-  }
-  static void Write(const std::string& name, const std::string& text) {
-    fs::create_directories(fs::path(Path(name)).parent_path());
-    std::ofstream(Path(name), std::ios::binary) << text;
-  }
   static CommandOutput Check(const std::string& task, const std::string& text) {
     Write("kernel.py", text);
     return cluster_->Cli({"eval", "--task", task, "--check", Path("kernel.py")}, absl::Minutes(2));
   }
-
-  static LocalCluster* cluster_;
 };
-LocalCluster* SamplingTest::cluster_ = nullptr;
 
 TEST_F(SamplingTest, TokensAreJudgedByWhetherTheyMayBeDrawnAndByHowOftenTheyCome) {
   constexpr char kTask[] = "flashinfer/top_k_top_p_sampling_from_probs_v256";

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -12,11 +10,11 @@
 #include "common/textproto.h"
 #include "tests/common/python_with_torch.h"
 #include "tests/integration/local_cluster.h"
+#include "tests/integration/python_cluster.h"
 
 namespace ksearch {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
@@ -178,13 +176,10 @@ std::string Blob() {
   return length + header + std::string("\0\0\0\0\xc8\0\0\0\x58\x02\0\0", 12);
 }
 
-class SuitesTest : public testing::Test {
+class SuitesTest : public PythonClusterTest {
  protected:
   static void SetUpTestSuite() {
-    if (!HasTorch()) return;
-    cluster_ = new LocalCluster();
-    cluster_->UseOwnDevice();
-    cluster_->AddToWorkerConfig(kPythonToolchain);
+    if (!MakeCluster()) return;
     Write("flashinfer/definitions/segments/segment_scale.json", kDefinition);
     Write("flashinfer/workloads/segments/segment_scale.jsonl", kLines);
     Write("flashinfer/blob/a.safetensors", Blob());
@@ -204,27 +199,10 @@ class SuitesTest : public testing::Test {
         "' }"));
     cluster_->StartWorker("w1");
   }
-  static void TearDownTestSuite() {
-    delete cluster_;
-    cluster_ = nullptr;
-  }
-  void SetUp() override {
-    if (cluster_ == nullptr) GTEST_SKIP() << kPython << " has no torch";
-  }
-  static std::string Path(const std::string& name) {
-    return absl::StrCat(cluster_->folder(), "/", name);
-  }
-  static void Write(const std::string& name, const std::string& text) {
-    fs::create_directories(fs::path(Path(name)).parent_path());
-    std::ofstream(Path(name), std::ios::binary) << text;
-  }
   static CommandOutput Check(const std::string& task, const std::string& file) {
     return cluster_->Cli({"eval", "--task", task, "--check", Path(file)});
   }
-
-  static LocalCluster* cluster_;
 };
-LocalCluster* SuitesTest::cluster_ = nullptr;
 
 TEST_F(SuitesTest, ProblemWhoseInputsCannotBeCutIsJudged) {
   Write("as_given_new.py", kAsGivenNew);
