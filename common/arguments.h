@@ -11,7 +11,8 @@
 
 namespace ksearch {
 
-// The command line is wrong, by itself: INVALID_ARGUMENT; a payload tells it from a faulty file.
+// Makes the INVALID_ARGUMENT error for a wrong command line. A payload distinguishes it from errors
+// in files that the command line names.
 absl::Status UsageError(absl::string_view message);
 bool IsUsageError(const absl::Status& status);
 
@@ -20,8 +21,8 @@ bool IsUsageError(const absl::Status& status);
 int ExitCodeOfBadStart(const absl::Status& status);
 
 // Splits "--name value" and "--name=value" into (name, value), in order; names keep their dashes.
-// UsageError names an argument without a value. For daemons, whose few arguments all have
-// one.
+// Returns a UsageError that names the argument if one has no value. For daemons, all of whose
+// arguments have values.
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> SplitArguments(
     const std::vector<std::string>& args);
 

@@ -13,29 +13,31 @@
 
 namespace ksearch {
 
-// Blobs as files of a folder, each named by the SHA-256 (hex) of its bytes, so that a file that is
-// there is whole and never changes. What is being written lies beside them under another name. A
-// process that is killed leaves at most such a partial file behind, and a later one continues it.
-// Thread-safe; one folder is for one process.
+// Stores blobs as the files of a folder. Each is named by the SHA-256 (hex) of its bytes, so an
+// existing file is complete and never changes. While a blob is being written, its partial file has
+// another name. If the process is killed, a later one continues the partial file. Thread-safe; only
+// one process may use a folder.
 class BlobFolder {
  public:
-  // Makes the folder if it is not there.
+  // Creates the folder if it does not exist.
   static absl::StatusOr<std::unique_ptr<BlobFolder>> Open(const std::string& path);
 
   bool Has(const std::string& sha256) const;
-  // Returns the path of a blob, which counts as used now. NOT_FOUND; INVALID_ARGUMENT: not a name.
+  // Returns the path of a blob and marks it as used now. NOT_FOUND: no such blob.
+  // INVALID_ARGUMENT: `sha256` is not a SHA-256 in hex.
   absl::StatusOr<std::string> Use(const std::string& sha256) const;
-  // No effect if it is there. INVALID_ARGUMENT: `bytes` are not what the name says.
+  // Has no effect if the blob exists. INVALID_ARGUMENT: `bytes` have another SHA-256.
   absl::Status Put(const std::string& sha256, absl::string_view bytes) const;
 
-  // For a blob that comes in pieces: how many bytes there are; the next ones; and that these were
-  // all. DATA_LOSS: they are not what the name says, and were dropped. One writer a blob.
+  // For a blob that arrives in pieces, with one writer per blob. Begun returns how many bytes have
+  // been written, Append adds the next ones, and Finish completes the blob. DATA_LOSS: the bytes
+  // have another SHA-256 and were removed.
   absl::StatusOr<int64_t> Begun(const std::string& sha256) const;
   absl::Status Append(const std::string& sha256, absl::string_view bytes) const;
   absl::Status Finish(const std::string& sha256) const;
 
-  // Removes blobs, those that were not used for longest first, until at most `most_bytes` are left;
-  // none of `kept`. Partial files that nobody continued for a day are removed, too.
+  // Removes blobs, the least recently used first, until at most `most_bytes` are left, but none of
+  // `kept`. Also removes partial files that have not been continued for a day.
   absl::Status Collect(int64_t most_bytes, const std::set<std::string>& kept) const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace ksearch {
 
-// A place in a queue; the least comes first. Unique by its `order`.
+// A place in a queue; the smallest is served first. `order` makes it unique.
 struct Turn {
   int64_t start_us = 0;  // in virtual time
   int64_t order = 0;     // rises with age
@@ -18,23 +18,22 @@ struct Turn {
   auto operator<=>(const Turn&) const = default;
 };
 
-// Hands out turns so that runs get shares of something scarce (the workers' time, model calls in
-// flight) by their priorities, equal ones by default, however much each of them asks for:
-// start-time fair queueing (Goyal, Vin and Cheng, 1996). Turns of one line keep their order.
-// Thread-compatible.
+// Hands out turns so that runs share a scarce resource (the workers' time, model calls in flight)
+// in proportion to their priorities, however much each of them requests: start-time fair queueing
+// (Goyal, Vin and Cheng, 1996). Turns of the same line keep their order. Thread-compatible.
 class FairTurns {
  public:
-  // A run's confirmations wait behind at most one turn of each other line, instead of behind all
-  // that was asked for before them, and count as of kDefaultPriority at least.
+  // A run's confirmations wait for at most one turn of each other line, not for everything that was
+  // requested before them, and have at least kDefaultPriority.
   enum class Line { kUsual, kConfirmations };
 
-  // For what the run asks for from now on: kLeastPriority to kMostPriority.
+  // For later requests of the run: kLeastPriority to kMostPriority.
   void SetPriority(const std::string& run_id, int priority);
-  // For something of `run_id` ("": of no run) that is expected to take this long.
+  // Returns the turn of a request by `run_id` ("": by no run) that is expected to take this long.
   Turn Next(const std::string& run_id, Line line, absl::Duration expected);
   // The holder of this place is served: virtual time advances to it.
   void Reached(const Turn& turn);
-  // Nothing waits now, so no run is ahead of its share.
+  // Call when nothing waits: no run is ahead of its share then.
   void Restart() { ends_.clear(); }
 
  private:

@@ -9,9 +9,9 @@
 namespace ksearch {
 
 // Hex SHA-256 over the relative paths and contents of all files below a folder, in the order of
-// their paths; empty folders, times and permissions do not count. FAILED_PRECONDITION if anything
-// in it is neither a file nor a folder (links would lead out of it), or if it is more than
-// `max_bytes` or 100,000 files.
+// their paths; empty folders, times and permissions are ignored. FAILED_PRECONDITION if the folder
+// contains anything but files and folders (links would lead out of it), more than `max_bytes`, or
+// more than 100,000 files.
 absl::StatusOr<std::string> FolderSha256(const std::string& folder, int64_t max_bytes);
 
 }  // namespace ksearch

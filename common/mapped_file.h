@@ -10,12 +10,12 @@
 
 namespace ksearch {
 
-// A file's content, mapped instead of copied. If somebody truncates the file meanwhile, this
+// The bytes of a file, mapped instead of copied. If somebody truncates the file meanwhile, this
 // process dies: use it only for files that nobody truncates (blobs in their folder), or briefly.
 // Immutable, so thread-safe.
 class MappedFile {
  public:
-  // Every error names the path. INVALID_ARGUMENT: it is not a regular file.
+  // Every error names the path. INVALID_ARGUMENT: not a regular file.
   static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

@@ -5,16 +5,17 @@
 
 namespace ksearch {
 
-// Scores of outside suites rest on means, where ksearch's own are medians.
+// Scores of third-party suites use means, while ksearch's own use medians.
 
-// The mean of all calls; 0: there is none.
+// The mean of all calls; 0 if there are none.
 double MeanUs(const v1::Samples& samples);
 
-// Without the workloads that its comparisons hold out: suites score their own cases. A screening
-// has none of them.
+// Returns the result without the workloads that its comparisons hold out, because suites score only
+// their own cases. A screening has no held-out workloads.
 v1::JobResult OfficialCases(v1::JobResult result);
 
-// The mean of the candidate or the baseline over all workloads of a result; 0: some were not timed.
+// The geometric mean over all workloads of a result of the candidate's or the baseline's mean; 0 if
+// some workloads were not timed.
 double GeometricMeanOfMeans(const v1::JobResult& result, bool baseline);
 
 }  // namespace ksearch

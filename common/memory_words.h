@@ -17,7 +17,8 @@ std::string BottleneckWord(v1::Bottleneck bottleneck);
 // "shared memory"; "other".
 std::string IntentWord(v1::IntentKind intent);
 
-// The value whose word `text` is, in any case, with '_' or '-' for spaces; nullopt: it is none.
+// Returns the value that `text` names, ignoring case, with '_' or '-' for spaces; nullopt if `text`
+// names none.
 std::optional<v1::Bottleneck> BottleneckNamed(absl::string_view text);
 std::optional<v1::IntentKind> IntentNamed(absl::string_view text);
 

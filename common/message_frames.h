@@ -12,9 +12,10 @@ namespace ksearch {
 // Messages on a stream socket: a little-endian uint32 length, then that many bytes.
 inline constexpr uint32_t kMaxMessageFrameBytes = uint32_t{64} << 20;
 
-// Both: DEADLINE_EXCEEDED after `deadline` (Clock::Real().SteadyNow() scale), UNAVAILABLE if the
-// other side is gone, DATA_LOSS for a frame that is too long, cut short or no such message. A side
-// that hangs up between frames gives UNAVAILABLE. After any of these the stream is unusable.
+// Errors of both: DEADLINE_EXCEEDED after `deadline` (Clock::Real().SteadyNow() scale); UNAVAILABLE
+// if the other side is gone, also if it closed the stream between frames; DATA_LOSS for a frame
+// that is too long, truncated, or not a message of this type. After any of these the stream is
+// unusable.
 absl::Status SendMessage(int fd, const google::protobuf::MessageLite& message, absl::Time deadline);
 absl::Status ReceiveMessage(int fd, absl::Time deadline, google::protobuf::MessageLite* message);
 

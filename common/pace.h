@@ -8,17 +8,18 @@
 
 namespace ksearch {
 
-// When to do again what must be done at least once in an interval, for one of many that all do it
-// (reports, signs of life, dialing): so that they do not act in step, neither when they began
-// together nor later. Thread-compatible.
+// Spaces the repetitions of an action that each of many processes must take at least once per
+// interval (reports, heartbeats, dialing), so that the processes do not act at the same moments,
+// even if they started together. Thread-compatible.
 class Pace {
  public:
   explicit Pace(uint64_t seed) : rng_(seed) {}
 
-  // The first wait of a row: anywhere within the interval, which spreads those that began together
+  // The first wait: a random part of the interval, which spreads processes that started together
   // over all of it.
   absl::Duration First(absl::Duration interval) { return interval * rng_.NextDouble(); }
-  // Each later wait: up to a fifth early, so that those that meet do not stay together.
+  // Each later wait: up to a fifth shorter than the interval, so that processes that coincide once
+  // do not keep doing so.
   absl::Duration Next(absl::Duration interval) {
     return interval * (0.8 + 0.2 * rng_.NextDouble());
   }

@@ -6,15 +6,15 @@
 
 namespace ksearch {
 
-// Returns true if a file's text is of this form (v1::ProgramForm.begins and begins_not).
+// Returns true if a file's text has this form (v1::ProgramForm.begins and begins_not).
 bool IsOfForm(const v1::ProgramForm& form, absl::string_view text);
 
-// The form of the task that a program is of; null if it is of none and has the task's own entry, if
-// any. A pointer into `task`.
+// Returns the one of the task's forms that a program has, as a pointer into `task`; null if it has
+// none of them, and so at most the task's own entry.
 const v1::ProgramForm* FormOf(const v1::Task& task, const v1::Sources& program);
 
-// The program as it is built: one that is of a form of the task becomes one with the task's entry,
-// any other stays as it is.
+// Returns the program as it is built: a program in one of the task's forms gets the task's entry;
+// any other is returned unchanged.
 v1::Sources WithTaskEntry(const v1::Task& task, const v1::Sources& program);
 
 }  // namespace ksearch

@@ -8,11 +8,11 @@ namespace ksearch {
 
 // Turns SIGTERM and SIGINT into one callback on a thread of its own; a second one of them ends the
 // process at once with status 130. Blocks the signals in the calling thread and every thread
-// started later, so construct it first thing in main. SIGPIPE is ignored.
+// started later, so construct it at the beginning of main. SIGPIPE is ignored.
 class ShutdownSignals {
  public:
-  // With `notice`, SIGUSR1 is one more signal that is listened to, however often it comes: batch
-  // systems send it some time before they end a process.
+  // With `notice`, also listens to SIGUSR1, which may arrive any number of times: batch systems
+  // send it some time before they end a process.
   explicit ShutdownSignals(bool notice = false);
   // Joins the thread. Signals that arrive later are lost.
   ~ShutdownSignals();

@@ -22,7 +22,8 @@ TaskEvidence EvidenceOf(const v1::JobSpec& spec, const v1::JobResult& result);
 // platform, because another compiler or device may not accept what this one does.
 std::string EvidenceKey(const v1::JobSpec& spec);
 
-// FAILED_PRECONDITION for callers that need the task: its own programs are at fault, and `why`.
+// Returns FAILED_PRECONDITION for callers that need the task: its own programs are at fault. `why`
+// says what is wrong with them.
 absl::Status TaskAtFaultError(absl::string_view why);
 
 }  // namespace ksearch

@@ -10,9 +10,9 @@
 
 namespace ksearch {
 
-// Limits for a task and for a job. The largest definitions of public suites (FlashInfer-Bench) have
-// a few hundred; with that many the samples of a screening with the default plan still fit into a
-// message (8 MiB).
+// The maximum number of workloads of a task, and of a job. The largest definitions of public suites
+// (FlashInfer-Bench) have a few hundred. With this many, the samples of a screening with the
+// default plan still fit into a message (8 MiB).
 inline constexpr int kMaxWorkloads = 1024;
 
 // Limits for what a JOB_KIND_DESCRIBE job reports.
@@ -21,7 +21,7 @@ inline constexpr int64_t kMaxDescriptionBytes = 256 << 10;
 // INVALID_ARGUMENT, which names the task, if it has more than kMaxWorkloads.
 absl::Status CheckWorkloadCount(absl::string_view task_name, int workloads);
 
-// The same of a job of this task: of all its workloads, and of those that the job names.
+// The same for a job of this task: checks all workloads of the task, and those that the job names.
 absl::Status CheckWorkloadCounts(const v1::JobSpec& spec, const v1::Task& task);
 
 }  // namespace ksearch

@@ -10,15 +10,15 @@
 
 namespace ksearch {
 
-// Which of a task's own programs a job runs. Said by the job and not by the worker that takes it,
-// so that oracle and baseline of one job are the same wherever it is tried.
+// Chooses which of a task's own programs a job runs. The job names them, not the worker, so that
+// the oracle and the baseline of a job are the same on every worker.
 
 // The first of a task's references or baselines in `language`. Null if there is none.
 const v1::Sources* FindInLanguage(const google::protobuf::RepeatedPtrField<v1::Sources>& choices,
                                   v1::Language language);
 
-// The one of a task's references or baselines that judges candidates in `language`: the one in that
-// language, else the first. Null if there is none.
+// The one of a task's references or baselines that is used for candidates in `language`: the first
+// in that language, otherwise the first of all. Null if there is none.
 const v1::Sources* ChooseTrusted(const google::protobuf::RepeatedPtrField<v1::Sources>& choices,
                                  v1::Language language);
 
@@ -35,9 +35,9 @@ struct TrustedPrograms {
   const v1::Sources* baseline = nullptr;   // null if the job compares with none
 };
 
-// The programs that the job names, or those it would name if it names none. Pointers into `task`.
-// INVALID_ARGUMENT: the task does not hold a program that is named; FAILED_PRECONDITION: it has no
-// reference.
+// Returns the programs that the job names, or those that NameTrustedPrograms would name if the job
+// names none, as pointers into `task`. INVALID_ARGUMENT: the task lacks a program that the job
+// names. FAILED_PRECONDITION: the task has no reference.
 absl::StatusOr<TrustedPrograms> FindTrustedPrograms(const v1::Task& task, const v1::JobSpec& spec);
 
 }  // namespace ksearch

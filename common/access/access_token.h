@@ -25,8 +25,8 @@ NewToken MakeAccessToken(v1::Role role, absl::string_view name, absl::Time now, 
 // The id within a token, or nullopt if `token` does not have the form of one.
 std::optional<std::string> TokenIdOf(absl::string_view token);
 
-// Returns true if `token` is the one that the record was made for. Takes the same time whatever
-// differs.
+// Returns true if `token` is the one that the record was made for. Takes the same time wherever the
+// texts differ.
 bool TokenMatches(absl::string_view token, const v1::AccessToken& record);
 
 // "read", "submit", "admin", "worker", "join" and back; nullopt and "" for anything else.

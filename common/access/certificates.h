@@ -12,8 +12,8 @@
 
 namespace ksearch {
 
-// A small private certificate authority, for clusters that have none: P-256 keys, SHA-256
-// signatures, X.509 version 3. Made with the OpenSSL library.
+// A small private certificate authority for clusters that have none: P-256 keys, SHA-256
+// signatures, X.509 version 3, by the OpenSSL library.
 
 // PEM texts.
 struct KeyPair {
@@ -46,7 +46,8 @@ absl::Status CheckKeyPair(const KeyPair& pair, absl::Time now, absl::string_view
 
 // A new key, as in KeyPair::key.
 absl::StatusOr<std::string> MakeKey();
-// PKCS #10, PEM, signed with `key`; it names nobody. INVALID_ARGUMENT: `key` cannot be read.
+// Returns a request in PKCS #10 and PEM form, signed with `key`, with an empty subject.
+// INVALID_ARGUMENT: `key` cannot be read.
 absl::StatusOr<std::string> MakeSigningRequest(const std::string& key);
 
 // The content of a joined worker's certificate, as URI:ksearch://joined/TOKEN/WORKER/KEY/END, so
@@ -61,14 +62,15 @@ struct JoinedWorker {
 // The id of the key in a signing request. INVALID_ARGUMENT: not one in PEM form of at most 8 KiB,
 // not signed with its own key, or a key that is not P-256.
 absl::StatusOr<std::string> KeyIdOfRequest(const std::string& signing_request);
-// A certificate for the key of the request, which is checked as above; nothing else in it counts.
-// `who.key_id` is that key's. INVALID_ARGUMENT also: ids that are no names.
+// Returns a certificate for the key of the request, which is checked as above; everything else in
+// the request is ignored, and so is `who.key_id`, in favor of the id of that key. INVALID_ARGUMENT
+// also if the other ids are not valid names.
 absl::StatusOr<std::string> SignJoinedWorker(const KeyPair& authority,
                                              const std::string& signing_request,
                                              const JoinedWorker& who, absl::Time not_before);
 // nullopt for any other URI.
 std::optional<JoinedWorker> JoinedWorkerOfUri(absl::string_view uri);
-// Until when a certificate is valid. INVALID_ARGUMENT: it is none in PEM form.
+// Returns the time at which a certificate expires. INVALID_ARGUMENT: not a certificate in PEM form.
 absl::StatusOr<absl::Time> EndOfCertificate(const std::string& certificate);
 
 // NAME of "ksearch://worker/NAME"; nullopt for any other URI.

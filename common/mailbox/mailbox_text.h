@@ -16,7 +16,7 @@ std::string PromptMarkdown(const v1::MailboxPrompt& prompt);
 absl::StatusOr<v1::MailboxPrompt> ParsePrompt(absl::string_view json);
 
 // The answer in a file of the inbox: plain text, or JSON (v1::MailboxAnswer). INVALID_ARGUMENT
-// says what is wrong: empty, not UTF-8, no JSON, for another prompt than `id`.
+// says what is wrong: empty, not UTF-8, not JSON, or for another prompt than `id`.
 absl::StatusOr<v1::MailboxAnswer> ParseAnswer(absl::string_view id, bool json,
                                               absl::string_view content);
 

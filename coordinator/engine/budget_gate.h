@@ -45,8 +45,10 @@ class BudgetGate {
   std::vector<v1::RunEvent> Warnings(const std::vector<LedgerRow>& ledger, absl::Duration wall_time,
                                      v1::RunEngineState* state) const;
 
-  // ---- what the models have brought A reply to the call was processed; `useful`: it led to
-  // something.
+  // ---- what the models have contributed
+
+  // A reply to the call was processed. `useful`: it is not an error and, if its role writes
+  // programs, it has one that was, or may still be, screened.
   void NoteReply(const LlmCallRow& call, bool useful, v1::RunEngineState* state) const;
   // A candidate of the call was screened and was faster by `gain` than the program it was built on.
   void NoteGain(const LlmCallRow& call, double gain, v1::RunEngineState* state) const;

@@ -31,7 +31,9 @@ class TreePolicy {
                                                        const SearchSettings& settings,
                                                        Proposer proposer) const = 0;
 
-  // ---- replies Whether out-of-range fields of an edit are clamped; otherwise they are errors.
+  // ---- replies
+
+  // Whether out-of-range fields of an edit are clamped; otherwise they are errors.
   virtual bool ClampsEdits() const = 0;
   // The part of a refused reply that the next prompt shows; empty: none.
   virtual std::string Refused(const std::string& reply) const = 0;
@@ -46,7 +48,9 @@ class TreePolicy {
   // Returns true if given programs other than the root's become nodes.
   virtual bool TakesAllGiven() const = 0;
 
-  // ---- cycles Whether new intents were already requested for this state of the search, so that
+  // ---- cycles
+
+  // Whether new intents were already requested for this state of the search, so that
   // the next cycle chooses among the existing ones.
   virtual bool HasAskedForIntents(const v1::SearchState& state) const = 0;
   // Returns true if no cycle begins while a request for new intents is in progress.
