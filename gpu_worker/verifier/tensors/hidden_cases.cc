@@ -44,6 +44,8 @@ constexpr int64_t kLeastOpenElements = 16;
 // Integers that are drawn as wide as possible leave so many bits of their type free, the sign's
 // included: a sum of two still has one left.
 constexpr int kFreeBits = 3;
+// Little enough that the ends of the usual range still occur.
+constexpr double kWider = 4;
 
 bool WideRange(v1::DType dtype) {
   return dtype != v1::DTYPE_FLOAT16 && dtype != v1::DTYPE_FLOAT8_E4M3FN &&
@@ -236,6 +238,16 @@ bool WideIntegers(const Subject& subject, v1::InputRecipe* recipe) {
   return true;
 }
 
+bool WiderIntegers(const Subject& subject, v1::InputRecipe* recipe) {
+  if (!IsOpen(*recipe, subject) || !subject.outputs_are_wide) return false;
+  const auto [low, high] = EndsOf(recipe->random(), subject);
+  v1::RandomRecipe* random = recipe->mutable_random();
+  random->clear_islands();
+  random->set_least(static_cast<int64_t>(kWider * low));
+  random->set_most(static_cast<int64_t>(kWider * (high + 1)) - 1);
+  return true;
+}
+
 bool LargeIntegers(const Subject& subject, v1::InputRecipe* recipe) {
   if (!IsInteger(*recipe, subject) || !subject.outputs_are_wide || subject.elements < 2) {
     return false;
@@ -303,6 +315,7 @@ constexpr Kind kKinds[] = {
     {"large elements", LargeElements, true},
     {"an odd row", OddRow, true},
     {"wide integers", WideIntegers, false, true},
+    {"wider integers", WiderIntegers, false, true},
     {"large integers", LargeIntegers, true, true},
     {"rare true", RareTrue},
     {"page order", PageOrder},

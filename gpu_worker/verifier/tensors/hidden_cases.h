@@ -42,6 +42,7 @@ struct HiddenCase {
 //   large elements  one to three elements of a float input are far outside of the others
 //   an odd row      one row of a float or integer input is 0, or constant, or sorted
 //   wide integers   integers without a declared range are nearly as large as their type allows
+//   wider integers  the same are from a range four times as wide
 //   large integers  one to three of these are; with a declared range they are at one of its ends
 //   rare true       a bool input that is drawn is true with probability 0.05
 //   page order      scattered page indices become contiguous, or the other way round

@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/host/host_outputs.h"
+#include "gpu_worker/verifier/tensors/random_draw.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
 
 namespace ksearch {
@@ -142,6 +143,11 @@ TEST(HiddenCasesTest, IntegersThatNobodyLimitedAreTriedWide) {
   const v1::RandomRecipe& wide = cases.at("wide integers of counts").inputs(5).random();
   EXPECT_EQ(wide.least(), -(1 << 29));
   EXPECT_EQ(wide.most(), (1 << 29) - 1);
+  ASSERT_EQ(cases.count("wider integers of counts"), 1U);
+  const v1::RandomRecipe& wider = cases.at("wider integers of counts").inputs(5).random();
+  const IntegerRange usual = IntegersOf(v1::DTYPE_INT32, v1::RandomRecipe());
+  EXPECT_EQ(wider.least(), 4 * usual.least);
+  EXPECT_EQ(wider.most() - wider.least() + 1, static_cast<int64_t>(4 * usual.span));
   ASSERT_EQ(cases.count("large integers of counts"), 1U);
   const v1::Islands& large = cases.at("large integers of counts").inputs(5).random().islands();
   EXPECT_EQ(large.run(), 1);
@@ -164,6 +170,7 @@ TEST(HiddenCasesTest, ADeclaredRangeOfIntegersHolds) {
     Rng rng(seed);
     for (const HiddenCase& made : HiddenCases(task, task.workloads(0), false, &rng)) {
       EXPECT_NE(made.name, "wide integers of counts");
+      EXPECT_NE(made.name, "wider integers of counts");
       EXPECT_FALSE(made.guessed);
       if (!made.sparse) continue;
       const v1::Islands& islands = made.workload.inputs(5).random().islands();
