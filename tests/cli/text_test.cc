@@ -40,7 +40,7 @@ TEST(TextTest, OnlyWhatASuiteRanksIsCalledOfficial) {
   v1::JobResult confirmation;
   v1::Comparison* const comparison = confirmation.add_comparisons();
   comparison->set_rival_id("baseline");
-  comparison->set_confidence(0.95);
+  comparison->set_confidence(0.975);
   comparison->mutable_official()->set_workloads(1);
   comparison->mutable_all()->set_workloads(3);
   comparison->set_ranked(v1::Objective::RANKED_OFFICIAL);
