@@ -81,7 +81,10 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
   candidate->call_us = pair.candidate_us;
   rival_us_.push_back(pair.rival_us);
   candidate_us_.push_back(pair.candidate_us);
-  if (pairs_left == 1) pair.ended = RunCallsApart(first, second, one, calls);
+  // Where the candidate is no faster, work ahead gains it nothing.
+  if (pairs_left == 1 && Median(candidate_us_) < Median(rival_us_)) {
+    pair.ended = RunCallsApart(first, second, one, calls);
+  }
   return pair;
 }
 
