@@ -6,9 +6,10 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "common/digest.h"
+#include "common/textproto.h"
 
 namespace ksearch {
-
 namespace {
 
 constexpr absl::Duration kReconnectFor = absl::Seconds(60);
@@ -19,11 +20,17 @@ absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest
                                        const std::string& label, std::string* packet,
                                        google::protobuf::RepeatedPtrField<v1::SuiteScore>* scores) {
   const bool tty = ::isatty(STDERR_FILENO) == 1;
+  // A new evaluation, but the same one if it has to be asked for again.
+  v1::EvaluateRequest asked = request;
+  if (asked.repeat()) {
+    asked.set_salt(RandomHex(8));
+    asked.clear_repeat();
+  }
   bool begun = false;
   absl::Time give_up = absl::Now() + kReconnectFor;
   while (true) {
     grpc::ClientContext context;
-    const auto stream = client->stub().Evaluate(&context, request);
+    const auto stream = client->stub().Evaluate(&context, asked);
     v1::EvaluateReply reply;
     v1::JobResult result;
     bool have_result = false;
@@ -44,6 +51,10 @@ absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest
     // A busy machine may lose a connection that answers too late. Asked again, the coordinator goes
     // on with the same job, or has its result.
     if (absl::IsUnavailable(status) && begun && absl::Now() < give_up) {
+      // Its workers may come back later than the coordinator.
+      if (FromProto(asked.wait_for_worker()) < kReconnectFor) {
+        *asked.mutable_wait_for_worker() = ToProto(kReconnectFor);
+      }
       absl::SleepFor(absl::Milliseconds(500));
       continue;
     }

@@ -65,6 +65,11 @@ absl::Status CheckSalt(const v1::EvaluateRequest& request) {
       absl::StrCat("salt: must be at most ", kMaxSaltBytes, " printable bytes without spaces"));
 }
 
+void SetSalt(const v1::EvaluateRequest& request, v1::JobSpec* spec) {
+  if (request.repeat()) spec->set_salt(RandomHex(8));
+  if (!request.salt().empty()) spec->set_salt(absl::StrCat("eval/", request.salt(), "/"));
+}
+
 v1::JobSpec JobOfKind(const JobSpecs& specs, const v1::EvaluateRequest& request) {
   switch (request.kind()) {
     case v1::JOB_KIND_CONFIRM:
@@ -179,8 +184,7 @@ absl::StatusOr<v1::JobSpec> EvaluationJob(const v1::Task& task,
     }
   }
   RETURN_IF_ERROR(CheckSalt(request));
-  if (request.repeat()) spec.set_salt(RandomHex(8));
-  if (!request.salt().empty()) spec.set_salt(absl::StrCat("eval/", request.salt(), "/"));
+  SetSalt(request, &spec);
   return spec;
 }
 
@@ -193,7 +197,7 @@ std::optional<v1::JobSpec> ProfileJob(const v1::Task& task, const v1::EvaluateRe
       JobSpecs(task, request.plan(), request.limits())
           .Profile(request.sources(), workload, on_gpu ? result.device().architecture() : "");
   SetPlatform(PlatformOf(result.device()), &spec);
-  if (request.repeat()) spec.set_salt(RandomHex(8));
+  SetSalt(request, &spec);
   return spec;
 }
 
