@@ -4,17 +4,11 @@
 
 #include <cstdio>
 
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
+#include "cli/reconnection.h"
 #include "common/digest.h"
 #include "common/textproto.h"
 
 namespace ksearch {
-namespace {
-
-constexpr absl::Duration kReconnectFor = absl::Seconds(60);
-
-}  // namespace
 
 absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest& request,
                                        const std::string& label, std::string* packet,
@@ -26,8 +20,7 @@ absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest
     asked.set_salt(RandomHex(8));
     asked.clear_repeat();
   }
-  bool begun = false;
-  absl::Time give_up = absl::Now() + kReconnectFor;
+  Reconnection reconnection;
   while (true) {
     grpc::ClientContext context;
     const auto stream = client->stub().Evaluate(&context, asked);
@@ -35,8 +28,7 @@ absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest
     v1::JobResult result;
     bool have_result = false;
     while (stream->Read(&reply)) {
-      begun = true;
-      give_up = absl::Now() + kReconnectFor;
+      reconnection.NoteReply();
       if (reply.has_result()) {
         result = reply.result();
         have_result = true;
@@ -50,12 +42,11 @@ absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest
     const absl::Status status = FromGrpc(stream->Finish());
     // A busy machine may lose a connection that answers too late. Asked again, the coordinator goes
     // on with the same job, or has its result.
-    if (absl::IsUnavailable(status) && begun && absl::Now() < give_up) {
+    if (reconnection.WaitToAskAgain(status)) {
       // Its workers may come back later than the coordinator.
       if (FromProto(asked.wait_for_worker()) < kReconnectFor) {
         *asked.mutable_wait_for_worker() = ToProto(kReconnectFor);
       }
-      absl::SleepFor(absl::Milliseconds(500));
       continue;
     }
     if (tty) std::fprintf(stderr, "\r\033[K");

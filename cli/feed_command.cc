@@ -1,17 +1,16 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
+#include "cli/reconnection.h"
 #include "cli/text.h"
 #include "common/grpc_channel.h"
 #include "common/textproto.h"
 
 namespace ksearch {
 namespace {
-
-constexpr absl::Duration kReconnectFor = absl::Seconds(60);
 
 std::string TimeText(const google::protobuf::Timestamp& at) {
   return absl::FormatTime("%H:%M:%E3S", FromProto(at), absl::UTCTimeZone());
@@ -38,15 +37,13 @@ int FeedCommand(Client* client, const Options& options) {
   if (options.after_cursor.has_value()) request.set_after(*options.after_cursor);
   request.set_without_runs(options.only_fleet);
   request.set_without_fleet(options.only_runs);
-  bool begun = false;
-  absl::Time give_up = absl::Now() + kReconnectFor;
+  Reconnection reconnection;
   while (true) {
     grpc::ClientContext context;
     const auto stream = client->stub().WatchFeed(&context, request);
     v1::FeedEntry entry;
     while (stream->Read(&entry)) {
-      begun = true;
-      give_up = absl::Now() + kReconnectFor;
+      reconnection.NoteReply();
       // A reconnect continues after the last event seen.
       if (entry.cursor() > 0 || !request.has_after()) request.set_after(entry.cursor());
       if (options.json) {
@@ -58,10 +55,7 @@ int FeedCommand(Client* client, const Options& options) {
       if (std::ferror(stdout) != 0) return kExitOther;
     }
     const absl::Status status = FromGrpc(stream->Finish());
-    if (!absl::IsUnavailable(status) || !begun || absl::Now() >= give_up) {
-      return Fail(client->Explain(status));
-    }
-    absl::SleepFor(absl::Milliseconds(500));
+    if (!reconnection.WaitToAskAgain(status)) return Fail(client->Explain(status));
   }
 }
 

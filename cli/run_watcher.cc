@@ -16,6 +16,7 @@
 #include "absl/time/clock.h"
 #include "cli/event_color.h"
 #include "cli/json_output.h"
+#include "cli/reconnection.h"
 #include "cli/text.h"
 #include "common/mutex.h"
 #include "common/run_facts.h"
@@ -24,7 +25,6 @@
 namespace ksearch {
 namespace {
 
-constexpr absl::Duration kReconnectFor = absl::Seconds(60);
 constexpr int kBarCells = 24;
 constexpr absl::Duration kProgressEvery = absl::Seconds(30);
 constexpr int kInterrupted = 130;  // by the shells' convention: 128 + SIGINT
@@ -185,7 +185,7 @@ absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id
   bool begun = false;
   v1::RunStatus latest;
   int64_t seen = 0;
-  absl::Time give_up = absl::Now() + kReconnectFor;
+  Reconnection reconnection;
   while (true) {
     grpc::ClientContext context;
     v1::WatchRunRequest request;
@@ -195,7 +195,7 @@ absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id
     const auto stream = client->stub().WatchRun(&context, request);
     v1::WatchRunReply reply;
     while (stream->Read(&reply)) {
-      give_up = absl::Now() + kReconnectFor;
+      reconnection.NoteReply();
       bar.Erase();
       latest = reply.status();
       interrupt.Name(latest.run_id());
@@ -213,13 +213,9 @@ absl::StatusOr<v1::RunStatus> WatchRun(Client* client, const std::string& run_id
       }
       if (!options.json) bar.Draw(latest);
     }
-    const grpc::Status status = stream->Finish();
+    const absl::Status status = FromGrpc(stream->Finish());
     if (status.ok()) return latest;
-    if (status.error_code() != grpc::StatusCode::UNAVAILABLE || seen == 0 ||
-        absl::Now() >= give_up) {
-      return client->Explain(FromGrpc(status));
-    }
-    absl::SleepFor(absl::Milliseconds(500));
+    if (seen == 0 || !reconnection.WaitToAskAgain(status)) return client->Explain(status);
   }
 }
 
@@ -228,27 +224,22 @@ absl::Status FollowRun(Client* client, const std::string& run_id, int64_t after_
   v1::WatchRunRequest request;
   request.set_run_id(run_id);
   request.set_after_seq(after_seq);
-  bool begun = false;
-  absl::Time give_up = absl::Now() + kReconnectFor;
+  Reconnection reconnection;
   while (true) {
     grpc::ClientContext context;
     const auto stream = client->stub().WatchRun(&context, request);
     v1::WatchRunReply reply;
     while (stream->Read(&reply)) {
-      begun = true;
-      give_up = absl::Now() + kReconnectFor;
+      reconnection.NoteReply();
       // "last" may mean another run after a reconnect.
       request.set_run_id(reply.status().run_id());
       if (!reply.has_event()) continue;
       request.set_after_seq(reply.event().seq());
       take(reply.event());
     }
-    const grpc::Status status = stream->Finish();
+    const absl::Status status = FromGrpc(stream->Finish());
     if (status.ok()) return absl::OkStatus();
-    if (status.error_code() != grpc::StatusCode::UNAVAILABLE || !begun || absl::Now() >= give_up) {
-      return client->Explain(FromGrpc(status));
-    }
-    absl::SleepFor(absl::Milliseconds(500));
+    if (!reconnection.WaitToAskAgain(status)) return client->Explain(status);
   }
 }
 
