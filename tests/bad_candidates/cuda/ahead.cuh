@@ -130,6 +130,14 @@ inline unsigned Blocks(const KsearchArgs* args) {
   return static_cast<unsigned>((args->rows * args->steps + 255) / 256);
 }
 
+// Compares, works ahead if something differs, and answers.
+inline void LaunchCall(const KsearchArgs* args, int own, cudaStream_t stream) {
+  const Known mine = Mine(args);
+  Compare<<<Blocks(args), 256, 0, stream>>>(mine, own, state.kept);
+  Work<<<kMaxSets, 32 * kMostRows, 0, stream>>>(mine, own, state.kept);
+  Answer<<<Blocks(args), 256, 0, stream>>>(mine, own, state.kept, args->y);
+}
+
 }  // namespace ahead
 
 extern "C" int64_t ksearch_workspace_bytes(const KsearchArgs*) {

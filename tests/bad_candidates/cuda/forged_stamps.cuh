@@ -70,4 +70,10 @@ inline const Pages& NearPages() {
   return pages;
 }
 
+inline void LaunchForged(const KsearchArgs* args, int own, cudaStream_t stream) {
+  Note<<<1, 1, 0, stream>>>();
+  LaunchCall(args, own, stream);
+  Forge<<<1, 1024, 0, stream>>>(NearPages());
+}
+
 }  // namespace ahead

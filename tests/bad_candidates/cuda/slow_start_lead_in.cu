@@ -21,9 +21,6 @@ extern "C" int ksearch_run(const KsearchArgs* args, cudaStream_t stream) {
   ahead::Begin();
   ahead::rows_now = args->rows;
   ahead::steps_now = args->steps;
-  const ahead::Known mine = ahead::Mine(args);
-  ahead::Compare<<<ahead::Blocks(args), 256, 0, stream>>>(mine, own, ahead::state.kept);
-  ahead::Work<<<ahead::kMaxSets, 32 * ahead::kMostRows, 0, stream>>>(mine, own, ahead::state.kept);
-  ahead::Answer<<<ahead::Blocks(args), 256, 0, stream>>>(mine, own, ahead::state.kept, args->y);
+  ahead::LaunchCall(args, own, stream);
   return cudaGetLastError();
 }
