@@ -20,8 +20,8 @@
 namespace ksearch {
 namespace {
 
-// A machine may be so busy that there is no time for more. With fewer, nothing can be said of their
-// scatter.
+// A confirmation with at least this many complete launches is judged even if a busy machine leaves
+// no time for the rest. The scatter of fewer launches is unknown.
 constexpr int kLeastLaunchesToJudge = 2;
 
 bool HasBlocks(const std::vector<LaunchBlocks>& workloads) {

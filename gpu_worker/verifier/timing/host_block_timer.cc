@@ -81,7 +81,7 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
   candidate->call_us = pair.candidate_us;
   rival_us_.push_back(pair.rival_us);
   candidate_us_.push_back(pair.candidate_us);
-  // Where the candidate is no faster, work ahead gains it nothing.
+  // A candidate that is no faster than its rival gains nothing by working ahead.
   if (pairs_left == 1 && Median(candidate_us_) < Median(rival_us_)) {
     pair.ended = RunCallsApart(first, second, one, calls);
   }
@@ -99,16 +99,12 @@ SideEnding HostBlockTimer::RunCallsApart(ConfirmationSide* first, ConfirmationSi
     SideEnding ended = RunCallsInTurn(first, second, one, calls);
     if (ended.passed() && in_turn_.empty()) ended = RunCallsAlone(first, second, one, calls);
     if (!ended.passed()) return ended;
-    if (in_turn_.empty() && alone_.empty()) break;
+    if (in_turn_.empty() && alone_.empty()) return {};  // one call a batch
     longer_us = std::min(longer_us, LongerApart(Median(rival_us_)));
     clearly_longer_us_ = std::min(clearly_longer_us_, ClearlyLongerApart());
   }
-  if (std::isinf(longer_us)) {
-    clearly_longer_us_ = 0;
-  } else {
-    extra_us_->push_back(longer_us);
-    latest_extra_us_ = longer_us;
-  }
+  extra_us_->push_back(longer_us);
+  latest_extra_us_ = longer_us;
   return {};
 }
 
