@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -18,6 +19,7 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
+#include "gpu_worker/verifier/dialogue/workload_session.h"
 #include "gpu_worker/verifier/job_verifier.h"
 #include "tests/gpu/cuda_candidates.h"
 #include "tests/gpu/gpu_bench.h"
@@ -108,6 +110,11 @@ class Lab {
     return *std::move(verdict);
   }
   const v1::Artifact& reference() const { return reference_; }
+  Bench& bench() { return bench_.bench(); }
+  // The workload "short" with inputs of this seed.
+  std::shared_ptr<const WorkloadCase> Case(const Seed& seed) {
+    return *bench().Case(task_, TaskDigest(task_), task_.workloads(0), seed);
+  }
 
  private:
   Lab() {
@@ -242,6 +249,36 @@ TEST_F(CudaRunnerTest, AConfirmationTellsFasterFromEqual) {
   const v1::Artifact slower = lab.Build("wait100", kWait100);
   EXPECT_NE(confirm(lab.reference(), lab.reference()), v1::Comparison::IMPROVED);
   EXPECT_EQ(confirm(lab.reference(), slower), v1::Comparison::IMPROVED);
+}
+
+TEST_F(CudaRunnerTest, ABatchOfAnotherCaseDoesNotSpoilRecordedCalls) {
+  Lab& lab = Lab::Get();
+  const ProgramImage program = *ProgramImage::Open(lab.reference());
+  const std::unique_ptr<RunnerLink> link =
+      *lab.bench().starter().Start(program, RunnerStarter::TrustedLimits());
+  ASSERT_TRUE(link->Load(program, absl::InfiniteFuture()).passed());
+  constexpr int kSets = 3;
+  const std::shared_ptr<const WorkloadCase> workload = lab.Case(Seed{1, 1});
+  WorkloadSession session(*link, workload, *lab.bench().Buffers(workload, kSets, "test"),
+                          Clock::Real(), 1);
+  const WorkloadSession::Limits limits = {absl::Seconds(10), absl::InfiniteFuture()};
+  ASSERT_TRUE(session.Map(kSets, limits).passed());
+  const WorkloadSession::Recording recorded = session.Record({0, 1, 2}, 0, limits);
+  ASSERT_TRUE(recorded.ending.passed() && recorded.reason.empty()) << recorded.reason;
+  const WorkloadSession::BatchForm replay = {v1::BatchRequest::REPLAY, 0, true};
+  int64_t variant = 100;
+  const auto calls = [&](const std::vector<int>& sets) {
+    std::vector<WorkloadSession::Call> made;
+    for (const int set : sets) made.push_back({set, variant++});
+    return made;
+  };
+  for (int time = 0; time < 3; ++time) {
+    Ending ending =
+        session.Run(calls({0, 1}), WorkloadSession::Mode::kTimed, replay, {}, limits).ending;
+    ASSERT_TRUE(ending.passed()) << ending.message;
+    ending = session.RunWithCase(lab.Case(Seed{2, 2}), calls({1, 0}), replay, {}, limits);
+    ASSERT_TRUE(ending.passed()) << ending.message;
+  }
 }
 
 // KSEARCH_AA=N: N confirmations of a program against itself and N, or KSEARCH_AA_SLOWER=N, against

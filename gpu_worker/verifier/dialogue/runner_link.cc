@@ -204,6 +204,7 @@ Ending RunnerLink::Load(const ProgramImage& program, absl::Time deadline, absl::
 Ending RunnerLink::Map(const std::vector<MapPacket>& packets, absl::Time deadline) {
   // It is stopped: what it has printed so far is in the pipe.
   if (std::exchange(keeps_output_, false)) process_->StopKeepingOutput();
+  chains_.clear();
   for (const MapPacket& packet : packets) {
     if (!packet.request.append()) buffer_bytes_ = 0;
     for (const int64_t bytes : packet.request.memory_bytes()) buffer_bytes_ += bytes;
@@ -278,7 +279,18 @@ RunnerLink::BatchReply RunnerLink::RunBatch(const v1::BatchRequest& batch, absl:
     result.queued = reply.done().queued();
     result.not_captured = CleanText(reply.done().not_captured(), kMaxMessageBytes);
   }
+  if (batch.mode() == v1::BatchRequest::CHAIN) {
+    chains_.erase(batch.graph());
+    if (result.ending.passed() && result.not_captured.empty()) {
+      chains_[batch.graph()].assign(batch.set_order().begin(), batch.set_order().end());
+    }
+  }
   return result;
+}
+
+bool RunnerLink::HasChain(int number, const std::vector<int>& sets) const {
+  const auto made = chains_.find(number);
+  return made != chains_.end() && made->second == sets;
 }
 
 Ending RunnerLink::AwaitStop() {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -104,6 +105,9 @@ class RunnerLink {
   // answer.
   BatchReply RunBatch(const v1::BatchRequest& batch, absl::Time deadline,
                       const std::function<void()>& meanwhile = nullptr);
+  // Returns true if the runner reported, since the last Map, that its chain of this number consists
+  // of the recorded calls of these buffer sets, in this order. A batch in mode REPLAY needs it.
+  bool HasChain(int number, const std::vector<int>& sets) const;
   // Its main thread; absent before it has said HELLO.
   std::optional<pid_t> runner_pid() const { return runner_pid_; }
   // For use within `meanwhile`: whether the answer has already arrived.
@@ -192,6 +196,7 @@ class RunnerLink {
   int64_t own_bytes_ = 0;     // the runner's memory before anything was loaded
   bool keeps_output_ = true;
   bool returns_outputs_ = false;
+  absl::flat_hash_map<int, std::vector<int>> chains_;  // by number: the sets in their order
   bool spin_ = false;
   bool leading_in_ = false;
   uint32_t step_ = 0;

@@ -32,7 +32,6 @@ constexpr int64_t kFirstDecoyVariant = int64_t{1} << 30;
 
 Ending WorkloadSession::Map(int sets, const Limits& limits, int workspace_fill) {
   mapped_sets_ = sets;
-  chains_.clear();
   std::vector<MapPacket> packets = buffers_->Map(sets);
   if (!packets.empty()) packets[0].request.set_workspace_fill(workspace_fill);
   const absl::Duration most = std::min(kMapTimeout, limits.call_time + kMapSlack);
@@ -50,8 +49,7 @@ WorkloadSession::Batch WorkloadSession::Run(const std::vector<Call>& calls, Mode
   Batch batch;
   if (form.mode == v1::BatchRequest::REPLAY) {
     const std::vector<int> order(request.set_order().begin(), request.set_order().end());
-    if (const auto made = chains_.find(form.graph);
-        made == chains_.end() || made->second != order) {
+    if (!link_.HasChain(form.graph, order)) {
       Recording chain = MakeChain(order, form.graph, limits);
       batch.ending = std::move(chain.ending);
       if (batch.ending.passed() && !chain.reason.empty()) {
@@ -308,8 +306,6 @@ WorkloadSession::Recording WorkloadSession::MakeChain(const std::vector<int>& se
   RunnerLink::BatchReply reply =
       link_.RunBatch(request, std::min(limits.deadline, clock_.SteadyNow() + kMapTimeout));
   if (reply.ending.passed()) reply.ending = link_.AwaitStop();
-  chains_.erase(graph);
-  if (reply.ending.passed() && reply.not_captured.empty()) chains_[graph] = sets;
   return {std::move(reply.ending), std::move(reply.not_captured)};
 }
 

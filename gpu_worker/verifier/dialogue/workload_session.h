@@ -242,7 +242,6 @@ class WorkloadSession {
   bool wipes_outputs_ = false;
   int mapped_sets_ = 0;
   int64_t decoys_made_ = 0;
-  absl::flat_hash_map<int, std::vector<int>> chains_;  // by number: the sets in their order
   std::optional<v1::Correctness> correctness_;
   std::optional<v1::SuiteVerdict> suite_verdict_;
   int compared_ = 0;
