@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -38,9 +39,9 @@ constexpr int64_t kLeastDescribeMemoryBytes = int64_t{16} << 30;
 constexpr int64_t kMostDescribeMemoryBytes = int64_t{64} << 30;
 // Some problems are described at once.
 constexpr int64_t kDescribeShareOfMemory = 4;
-// Many problems are described at once: torch's threads, one for each processor of a large machine,
-// would wait for each other more than they compute.
-constexpr unsigned kDescribeThreads = 4;
+// When many problems are described at once, torch's threads, one for each processor of a large
+// machine, would wait for each other more than they compute.
+constexpr int kLeastDescribeThreads = 4;
 // For imports of large packages, and tables that a program computes when it is loaded.
 constexpr absl::Duration kLoadTime = absl::Seconds(30);
 // For the trial at the start: torch from a cold disk or over a network.
@@ -137,6 +138,14 @@ int64_t DescribeMemoryBytes() {
   const auto bytes = static_cast<int64_t>(machine.totalram) * machine.mem_unit;
   return std::clamp(bytes / kDescribeShareOfMemory, kLeastDescribeMemoryBytes,
                     kMostDescribeMemoryBytes);
+}
+
+// A description that runs alone gets every processor, which a large problem needs; one that starts
+// beside others gets a share.
+int DescribeThreads(int describing, int max_processes) {
+  const int processors = static_cast<int>(std::thread::hardware_concurrency());
+  const int share = std::max(kLeastDescribeThreads, processors / std::max(1, describing));
+  return std::max(1, std::min({processors, share, max_processes / 2}));
 }
 
 // The file that is loaded; empty if it is not clear which.
@@ -331,9 +340,9 @@ absl::StatusOr<ProgramDescription> PythonToolchain::Describe(const BuildRequest&
   spec.environment.insert(runner_.environment().begin(), runner_.environment().end());
   // There is no /etc/passwd.
   spec.environment.insert({"USER", "sandbox"});
-  if (std::thread::hardware_concurrency() > kDescribeThreads) {
-    spec.environment["OMP_NUM_THREADS"] = absl::StrCat(kDescribeThreads);
-  }
+  const absl::Cleanup ends = [this] { --describing_; };
+  spec.environment["OMP_NUM_THREADS"] =
+      absl::StrCat(DescribeThreads(++describing_, spec.max_processes));
   Show(interpreter_.folders, &spec);
   ASSIGN_OR_RETURN(const CompilerRun run,
                    RunCompiler(*sandbox_, spec, *folder,

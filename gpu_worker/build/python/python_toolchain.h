@@ -1,6 +1,7 @@
 #ifndef KSEARCH_GPU_WORKER_BUILD_PYTHON_PYTHON_TOOLCHAIN_H_
 #define KSEARCH_GPU_WORKER_BUILD_PYTHON_PYTHON_TOOLCHAIN_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -79,6 +80,7 @@ class PythonToolchain : public Builder {
   const v1::RunnerCommand runner_;
   const std::string fingerprint_;
   const std::unique_ptr<BuildFolders> folders_;
+  std::atomic<int> describing_ = 0;  // in progress
 };
 
 }  // namespace ksearch

@@ -161,6 +161,11 @@ TEST_F(PythonToolchainTest, AProgramThatDescribesIsRunOnceAndItsLastMarkedLineTa
       "import os\n"
       "print('\\nksearch-description:', os.path.exists('/home'), os.access('/src', os.W_OK))\n");
   EXPECT_EQ(curious.text, "False False") << curious.message;
+  // Alone on the machine, it may use all of it.
+  const ProgramDescription busy = describe(
+      "import os, torch\n"
+      "print('\\nksearch-description:', torch.get_num_threads() == os.cpu_count())\n");
+  EXPECT_EQ(busy.text, "True") << busy.message;
 }
 
 // Debian's torch has no CUDA.
