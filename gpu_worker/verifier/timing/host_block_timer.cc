@@ -44,8 +44,7 @@ SideEnding HostBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSide*
   in_turn_ = InTurnTimes();
   alone_ = AloneCalls(kHostAloneShare, kHostAloneMicros);
   batches_took_ = other_threads_ = absl::ZeroDuration();
-  rival_us_.clear();
-  candidate_us_.clear();
+  in_batch_ = SideTimes();
   extra_us_ = &all_extra_us_[one.workload->key()];
   latest_extra_us_.reset();
   return {};
@@ -79,10 +78,10 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
     if (!pair.ended.passed()) return pair;
   }
   candidate->call_us = pair.candidate_us;
-  rival_us_.push_back(pair.rival_us);
-  candidate_us_.push_back(pair.candidate_us);
+  in_batch_.Add(/*of_candidate=*/false, pair.rival_us);
+  in_batch_.Add(/*of_candidate=*/true, pair.candidate_us);
   // A candidate that is no faster than its rival gains nothing by working ahead.
-  if (pairs_left == 1 && Median(candidate_us_) < Median(rival_us_)) {
+  if (pairs_left == 1 && Median(in_batch_.candidate_us) < Median(in_batch_.rival_us)) {
     pair.ended = RunCallsApart(first, second, one, calls);
   }
   return pair;
@@ -100,7 +99,7 @@ SideEnding HostBlockTimer::RunCallsApart(ConfirmationSide* first, ConfirmationSi
     if (ended.passed() && in_turn_.empty()) ended = RunCallsAlone(first, second, one, calls);
     if (!ended.passed()) return ended;
     if (in_turn_.empty() && alone_.empty()) return {};  // one call a batch
-    longer_us = std::min(longer_us, LongerApart(Median(rival_us_)));
+    longer_us = std::min(longer_us, LongerApart(Median(in_batch_.rival_us)));
     clearly_longer_us_ = std::min(clearly_longer_us_, ClearlyLongerApart());
   }
   extra_us_->push_back(longer_us);
@@ -109,7 +108,7 @@ SideEnding HostBlockTimer::RunCallsApart(ConfirmationSide* first, ConfirmationSi
 }
 
 double HostBlockTimer::LongerApart(double rival_us) const {
-  const double candidate_us = Median(candidate_us_);
+  const double candidate_us = Median(in_batch_.candidate_us);
   // Where a call alone wakes the runner, the rival pays for that too, however long it takes on a
   // busy machine.
   return in_turn_.empty()
@@ -119,8 +118,8 @@ double HostBlockTimer::LongerApart(double rival_us) const {
 
 double HostBlockTimer::ClearlyLongerApart() const {
   // Other programs disturb blocks, too, and only ever make them longer.
-  const double rival_us = *std::min_element(rival_us_.begin(), rival_us_.end());
-  const double candidate_us = Median(candidate_us_);
+  const double rival_us = Quantile(in_batch_.rival_us, 0);
+  const double candidate_us = Median(in_batch_.candidate_us);
   const double longer_us =
       in_turn_.empty() ? LongerApart(rival_us) : in_turn_.LongerMicros(rival_us, candidate_us);
   return longer_us > kClearlyApartShare * candidate_us + kClearlyApartMicros ? longer_us : 0;
@@ -128,7 +127,7 @@ double HostBlockTimer::ClearlyLongerApart() const {
 
 SideEnding HostBlockTimer::RunCallsInTurn(ConfirmationSide* first, ConfirmationSide* second,
                                           const ConfirmationCase& one, int calls) {
-  const double longest_us = std::max(Median(rival_us_), Median(candidate_us_));
+  const double longest_us = std::max(Median(in_batch_.rival_us), Median(in_batch_.candidate_us));
   const double spare_cores = static_cast<double>(std::thread::hardware_concurrency()) - 2;
   if (calls < 2 || longest_us > kMostInTurnMicros ||
       other_threads_ > std::max(kMostOtherThreads, spare_cores) * batches_took_) {
@@ -189,7 +188,7 @@ double HostBlockTimer::ExtraMicrosACall() {
 
 std::string HostBlockTimer::Summary() const {
   if (!latest_extra_us_.has_value()) return "";
-  return absl::StrCat("in_batch_us=", Median(rival_us_), "/", Median(candidate_us_), " ",
+  return absl::StrCat(in_batch_.Summary("in_batch_us", 0.5), " ",
                       in_turn_.empty() ? alone_.Summary() : in_turn_.Summary(),
                       " other_threads=", absl::FDivDuration(other_threads_, batches_took_),
                       " extra_us=", *latest_extra_us_, " clearly=", clearly_longer_us_);

@@ -10,6 +10,7 @@
 #include "gpu_worker/verifier/timing/alone_calls.h"
 #include "gpu_worker/verifier/timing/block_timer.h"
 #include "gpu_worker/verifier/timing/in_turn_times.h"
+#include "gpu_worker/verifier/timing/side_times.h"
 
 namespace ksearch {
 
@@ -79,8 +80,7 @@ class HostBlockTimer final : public BlockTimer {
   // Of both sides' blocks: the time of their batches, and what other threads than the main one ran.
   absl::Duration batches_took_;
   absl::Duration other_threads_;
-  std::vector<double> rival_us_;  // a call in a batch, of each block
-  std::vector<double> candidate_us_;
+  SideTimes in_batch_;  // a call in a batch, of each block
   // What calls alone took longer in each launch so far, for the current workload and for all, by
   // their keys.
   std::vector<double>* extra_us_ = nullptr;

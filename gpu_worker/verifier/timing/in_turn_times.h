@@ -2,17 +2,19 @@
 #define KSEARCH_GPU_WORKER_VERIFIER_TIMING_IN_TURN_TIMES_H_
 
 #include <string>
-#include <vector>
+
+#include "gpu_worker/verifier/timing/side_times.h"
 
 namespace ksearch {
 
-// The times of calls in turn (WorkloadSession::RunInTurn), of both sides of a comparison. A program
-// that works ahead, doing the work of later calls in an earlier one, is no faster there.
-// Thread-compatible.
+// The times of calls in turn (WorkloadSession::RunInTurn), and the rule by which they charge a
+// candidate that works ahead: one that does the work of later calls in an earlier one is no faster
+// in turn. A program is as ready in turn as in a batch, so the ratio of the two sides must be the
+// same; a call alone (AloneCalls) costs an honest program more, too. Thread-compatible.
 class InTurnTimes {
  public:
-  void Add(bool of_candidate, double us);
-  bool empty() const { return rival_us_.empty() || candidate_us_.empty(); }
+  void Add(bool of_candidate, double us) { times_.Add(of_candidate, us); }
+  bool empty() const { return times_.empty(); }
   // How much longer a call of the candidate takes than in a batch, where it takes `candidate_us`
   // and one of the rival `rival_us`: what is missing until their ratio is that of the calls in
   // turn. 0 if that is little (kInTurnShare, kInTurnMicros), or if batches show the candidate
@@ -25,8 +27,7 @@ class InTurnTimes {
   std::string Summary() const;
 
  private:
-  std::vector<double> rival_us_;
-  std::vector<double> candidate_us_;
+  SideTimes times_;
 };
 
 }  // namespace ksearch

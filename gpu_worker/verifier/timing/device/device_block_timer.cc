@@ -72,10 +72,7 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
   calls_of_batch_ = CallsOfBatch(one, *rival, *candidate);
   deferred_work_ = DeferredWork();
   alone_calls_ = AloneCalls(kAloneShare, kAloneMicros);
-  rival_us_.clear();
-  candidate_us_.clear();
-  rival_event_us_.clear();
-  candidate_event_us_.clear();
+  by_verifier_ = by_runners_ = SideTimes();
   turns_ = 0;
   late_inputs_seen_ = 0;
   watch_.emplace(bench_.gpu()->clocks.get(), bench_.clock(), bench_.gpu()->pause);
@@ -245,10 +242,10 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
   }
   pair.rival_us = Median(rival.batch_us);
   pair.candidate_us = Median(candidate.batch_us);
-  rival_us_.push_back(pair.rival_us);
-  candidate_us_.push_back(pair.candidate_us);
-  rival_event_us_.push_back(Median(rival.event_us));
-  candidate_event_us_.push_back(Median(candidate.event_us));
+  by_verifier_.Add(/*of_candidate=*/false, pair.rival_us);
+  by_verifier_.Add(/*of_candidate=*/true, pair.candidate_us);
+  by_runners_.Add(/*of_candidate=*/false, Median(rival.event_us));
+  by_runners_.Add(/*of_candidate=*/true, Median(candidate.event_us));
   pair.log_ratio_by_runners =
       std::log(std::max(Median(rival.event_us), 1e-3) / std::max(Median(candidate.event_us), 1e-3));
   for (size_t i = 0; i < std::min(rival.output_checks.size(), candidate.output_checks.size());
@@ -315,16 +312,18 @@ AloneCalls DeviceBlockTimer::NewAloneAudits() const {
 // verifier's clock counts besides them is the same for both sides, and if a busy machine or a
 // stopped program makes it longer than this, that shows otherwise (IdlePaces::ShowsBusyDevice).
 double DeviceBlockTimer::AloneByVerifier() const {
-  return alone_audits_.ExtraMicros(Median(rival_us_), Median(candidate_us_),
+  return alone_audits_.ExtraMicros(Median(by_verifier_.rival_us), Median(by_verifier_.candidate_us),
                                    absl::ToDoubleMicroseconds(kBusyRoundTrip));
 }
 
 double DeviceBlockTimer::ExtraMicrosACall() {
   // The runner cannot report calls of a batch as longer than they were by the verifier's clock.
   const double by_runners = alone_calls_.ExtraMicros(
-      Median(rival_event_us_), std::min(Median(candidate_event_us_), Median(candidate_us_)));
+      Median(by_runners_.rival_us),
+      std::min(Median(by_runners_.candidate_us), Median(by_verifier_.candidate_us)));
   return std::max(by_runners, alone_extra_us_) +
-         deferred_work_.MicrosPerBatch(calls_of_batch_ * Median(candidate_us_)) / calls_of_batch_;
+         deferred_work_.MicrosPerBatch(calls_of_batch_ * Median(by_verifier_.candidate_us)) /
+             calls_of_batch_;
 }
 
 std::string DeviceBlockTimer::Summary() const {

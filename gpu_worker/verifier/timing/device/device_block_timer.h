@@ -13,6 +13,7 @@
 #include "gpu_worker/verifier/timing/device/deferred_work.h"
 #include "gpu_worker/verifier/timing/device/device_warm_up.h"
 #include "gpu_worker/verifier/timing/device/idle_paces.h"
+#include "gpu_worker/verifier/timing/side_times.h"
 
 namespace ksearch {
 
@@ -131,10 +132,8 @@ class DeviceBlockTimer final : public BlockTimer {
   AloneCalls alone_audits_{kAloneShare, kAloneAuditMicros};
   double alone_extra_us_ = 0;  // by the verifier's clock
   // Time per call, by block: by the verifier's clock, and by the runners' clocks.
-  std::vector<double> rival_us_;
-  std::vector<double> candidate_us_;
-  std::vector<double> rival_event_us_;
-  std::vector<double> candidate_event_us_;
+  SideTimes by_verifier_;
+  SideTimes by_runners_;
   int turns_ = 0;
   int late_inputs_seen_ = 0;  // of the candidate
 };
