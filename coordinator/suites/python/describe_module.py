@@ -5,25 +5,20 @@ either {"error"} or {"init", "inputs", "parameters", "buffers", "outputs", "made
 Each tensor is {"name", "dtype", "shape"} and, but for outputs, "recipe": how values like it are drawn, or
 "parts": the parameters or buffers that it holds one behind the other. What cannot be drawn is made by the
 problem's own functions ("made"). "degenerate" says what passes without doing the work; "untested" why that
-is not known. What no task can be is an error, never a guess.
+is not known. What no task can be is an error, never a guess. describing.py precedes it.
 """
 
-import contextlib
 import copy
 import importlib.util
 import inspect
-import json
 import keyword
 import math
-import os
 import re
-import signal
 import sys
 import time
 
 PRECISION = "@PRECISION@"
 TOLERANCE = @TOLERANCE@  # absolute and relative, as torch.allclose adds them
-MOST_READING = 60
 SEED = 42
 # Seed of inputs that are tried. With the parameters' own seed they would be the parameters' own numbers.
 TRIED_SEED = 271828
@@ -61,10 +56,6 @@ DRAWN = {
     "rand": {"kind": "uniform", "scale": 1.0, "offset": 0.0},
     "randn": {"kind": "normal", "scale": 1.0, "offset": 0.0},
 }
-
-
-class Refused(Exception):
-    pass
 
 
 class Undrawable(Exception):
@@ -510,49 +501,16 @@ def describe(torch, module):
     return answer
 
 
-@contextlib.contextmanager
-def reading_ends():
-    """A file that waits or loops at its top level is refused soon: measurements wait for this process."""
+def described():
+    import torch
 
-    def refuse(*_):
-        raise Refused(f"its file was not read to the end within {MOST_READING} s: does it loop at its top level?")
-
-    before = signal.signal(signal.SIGALRM, refuse)
-    # Again and again: the file may catch what is raised.
-    signal.setitimer(signal.ITIMER_REAL, MOST_READING, 1)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    spec = importlib.util.spec_from_file_location("problem", "problem.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["problem"] = module
+    with reading_ends():
+        spec.loader.exec_module(module)
+    torch.set_grad_enabled(False)
+    return describe(torch, module)
 
 
-def main():
-    # The problem may print as much as it likes: only the description is read.
-    answers = os.fdopen(os.dup(1), "w")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
-    try:
-        import torch
-
-        spec = importlib.util.spec_from_file_location("problem", "problem.py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["problem"] = module
-        with reading_ends():
-            spec.loader.exec_module(module)
-        torch.set_grad_enabled(False)
-        answer = describe(torch, module)
-    except Refused as error:
-        answer = {"error": str(error)}
-    except MemoryError:
-        answer = {"error": "the problem does not fit into 16 GiB"}
-    except BaseException as error:  # whatever the file does
-        kind = type(error).__name__
-        answer = {"error": f"{kind}: {str(error)[:500]}"}
-    text = json.dumps(answer, ensure_ascii=True, allow_nan=False)
-    answers.write("\nksearch-description: " + text + "\n")
-    answers.flush()
-
-
-main()
+print_description(lambda: answer_or_error(described))

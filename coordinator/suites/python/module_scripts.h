@@ -6,7 +6,7 @@
 namespace ksearch {
 
 // The texts of the .py files beside this header, some with @NAMES@ to be filled in.
-absl::string_view DescribeModuleScript();
+absl::string_view DescribeModuleScript();  // with describing.py
 absl::string_view ModuleEntryScript();
 absl::string_view ModuleInputsScript();
 absl::string_view ModuleExportScript();

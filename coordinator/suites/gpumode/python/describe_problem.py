@@ -4,9 +4,9 @@ check_implementation, or with functions that eval.py calls instead, beside the f
 Runs in a worker's sandbox, once, without a device: what asks for "cuda" gets processors. Prints one line,
 "ksearch-description: " and a JSON object: {"error"} or {"inputs", "outputs", "data", "result", "atol",
 "rtol", "cases"}, and with them "upstream", the same for the cases as upstream's evaluator reads them, where
-that makes a difference. What a task cannot say is an error, never a guess. Below it stand
+that makes a difference. What a task cannot say is an error, never a guess. describing.py precedes it;
 nested_tree.py, find_classes.py, watch_checks.py, trace_evaluator.py, follow_shapes.py, find_series.py, placement.py,
-object_forms.py, nested_values.py and problem_entries.py.
+problem_entries.py, object_forms.py and nested_values.py follow.
 """
 
 import ast
@@ -23,7 +23,6 @@ import multiprocessing
 import os
 import re
 import runpy
-import signal
 import sys
 import tempfile
 import textwrap
@@ -31,7 +30,6 @@ import types
 
 CASES = json.loads(bytes.fromhex("@CASES@").decode("utf-8"))
 UPSTREAMS_CASES = json.loads(bytes.fromhex("@UPSTREAMS_CASES@").decode("utf-8"))  # None: the same
-MOST_READING = 60
 MOST_TENSORS = 60
 # Cases whose values are looked at, beside those of which shapes alone cannot be had.
 LOOKED_AT = 3
@@ -64,10 +62,6 @@ CPP_WORDS = set(
     "requires short signed sizeof static struct switch template this throw typedef typename union unsigned "
     "using virtual void volatile while xor workspace workspace_bytes case_number".split()
 )
-
-
-class Refused(Exception):
-    pass
 
 
 def plain_dtype(tensor):
@@ -445,52 +439,24 @@ def describe(torch, module, cases):
     return answer
 
 
-@contextlib.contextmanager
-def reading_ends():
-    """A file that waits or loops at its top level is refused soon: measurements wait for this process."""
-
-    def refuse(*_):
-        raise Refused(f"its file was not read to the end within {MOST_READING} s: does it loop at its top level?")
-
-    before = signal.signal(signal.SIGALRM, refuse)
-    # Again and again: the file may catch what is raised.
-    signal.setitimer(signal.ITIMER_REAL, MOST_READING, 1)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def described(cases):
-    try:
-        import torch
+    import torch
 
-        torch.set_grad_enabled(False)
-        if Checks.current is None:
-            Checks.current = Checks(torch)
-        with on_processors(), reading_ends():
-            import reference
-        return describe(torch, reference, cases)
-    except Refused as error:
-        return {"error": str(error)}
-    except MemoryError:
-        return {"error": "the problem does not fit into 16 GiB"}
-    except BaseException as error:  # whatever the files do
-        kind = type(error).__name__
-        return {"error": f"{kind}: {str(error)[:500]}"}
+    torch.set_grad_enabled(False)
+    if Checks.current is None:
+        Checks.current = Checks(torch)
+    with on_processors(), reading_ends():
+        import reference
+    return describe(torch, reference, cases)
+
+
+def description():
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    answer = answer_or_error(lambda: described(CASES))
+    if UPSTREAMS_CASES is not None and "error" not in answer:
+        answer["upstream"] = answer_or_error(lambda: described(UPSTREAMS_CASES))
+    return answer
 
 
 def main():
-    # The problem may print as much as it likes: only the description is read.
-    answers = os.fdopen(os.dup(1), "w")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    answer = described(CASES)
-    if UPSTREAMS_CASES is not None and "error" not in answer:
-        answer["upstream"] = described(UPSTREAMS_CASES)
-    text = json.dumps(answer, ensure_ascii=True, allow_nan=False)
-    answers.write("\nksearch-description: " + text + "\n")
-    answers.flush()
+    print_description(description)

@@ -26,9 +26,3 @@ def argument(data, where):
     if "part" in where:
         return data[where["part"]]
     return where["constant"] if "constant" in where else data
-
-
-def names_of(entries, side):
-    if not entries:
-        return ["ref_kernel" if side == "reference" else "custom_kernel"]
-    return [call[side] for call in entries["calls"]]

@@ -1,7 +1,6 @@
 """A task's entry around Python in GPU MODE's form, made by ksearch: `run` takes the tensors and numbers
 of `data` one by one, then the results' places; or it returns the results of a candidate, where they are the
-task's outputs as they are. Below it stand placement.py, object_forms.py,
-nested_values.py and problem_entries.py.
+task's outputs as they are. placement.py, problem_entries.py, object_forms.py and nested_values.py follow it.
 
 As a reference it calls ref_kernel of reference.py on copies, and make_inputs calls generate_input. As a
 candidate it calls custom_kernel of submission.py, which lies beside it unchanged. Where a problem's functions
@@ -17,6 +16,13 @@ _REFERENCE = @REFERENCE@
 # Fresh inputs come from seeds below this: problems add seeds to values, so that large ones would drown
 # these in rounding.
 _SEEDS = 1 << 16
+
+
+def _names_of(side):
+    """The functions that a call runs; `side`: "reference" or "submission"."""
+    if not _SPEC["entries"]:
+        return ["ref_kernel" if side == "reference" else "custom_kernel"]
+    return [call[side] for call in _SPEC["entries"]["calls"]]
 
 
 def _as_stored(tensor, entry):
@@ -77,7 +83,7 @@ def _data(arguments, outputs):
 
 @_functools.lru_cache(None)
 def _what_returns():
-    names = names_of(_SPEC["entries"], "reference" if _REFERENCE else "submission")
+    names = _names_of("reference" if _REFERENCE else "submission")
     return f"what {' and '.join(names)} {'returns' if len(names) == 1 else 'return'}"
 
 
@@ -112,7 +118,7 @@ def _store(result, outputs):
 if not _REFERENCE:
     import submission as _submission
 
-    for _name in [call["submission"] for call in (_SPEC["entries"] or {}).get("calls", [])] or ["custom_kernel"]:
+    for _name in _names_of("submission"):
         if not callable(getattr(_submission, _name, None)):
             raise AttributeError(f"submission.py defines no function '{_name}'")
 

@@ -6,7 +6,7 @@
 namespace ksearch {
 
 // The texts of the .py files beside this header; some have @NAMES@ to be filled in.
-absl::string_view DescribeProblemScript();  // with those that its comment names
+absl::string_view DescribeProblemScript();  // with describing.py, and up to find_series.py
 absl::string_view ProblemEntryScript();
 // Appended to either of them.
 absl::string_view PlacementScript();  // with problem_entries.py
