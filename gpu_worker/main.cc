@@ -25,6 +25,7 @@
 #include "gpu_worker/executor/device_pool.h"
 #include "gpu_worker/executor/pipeline_executor.h"
 #include "gpu_worker/executor/verifier_process.h"
+#include "gpu_worker/sandbox/pausable_sandbox.h"
 #include "gpu_worker/sandbox/sandbox_factory.h"
 #include "gpu_worker/selftest/self_test.h"
 #include "gpu_worker/session/session_client.h"
@@ -95,8 +96,10 @@ v1::WorkerHello MakeHello(const v1::WorkerConfig& config, const std::vector<Devi
 // Everything that can fail for reasons of this machine or its config.
 struct Worker {
   std::unique_ptr<Sandbox> sandbox;
+  std::unique_ptr<PausableSandbox> build_sandbox;
   Toolchains toolchains;
   std::vector<Device> devices;
+  std::unique_ptr<BuildTurns> build_turns;           // null: it does not measure processors
   std::vector<std::unique_ptr<Verifier>> verifiers;  // in the order of devices
   std::unique_ptr<DevicePool> pool;
   std::unique_ptr<JobExecutor> executor;
@@ -129,8 +132,9 @@ absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
                    const GpuSurroundings& surroundings, absl::Time started,
                    const StayPlan::Options& stay, Worker* worker) {
   ASSIGN_OR_RETURN(worker->sandbox, MakeSandbox(config.sandbox()));
+  worker->build_sandbox = std::make_unique<PausableSandbox>(*worker->sandbox, Clock::Real());
   ASSIGN_OR_RETURN(worker->toolchains,
-                   MakeToolchains(config, config.state_dir(), worker->sandbox.get()));
+                   MakeToolchains(config, config.state_dir(), worker->build_sandbox.get()));
   ASSIGN_OR_RETURN(worker->devices, MakeDevices(config, surroundings));
   RETURN_IF_ERROR(CheckDriver(worker->devices, worker->toolchains));
   std::vector<DevicePool::Slot> slots;
@@ -144,12 +148,17 @@ absl::Status Build(const v1::WorkerConfig& config, const ClientAccess& access,
                                           .gpu_uuid = device.gpu_uuid}));
     slots.push_back({device.device_class(), device.monitor.get(), device.lock.get(),
                      worker->verifiers.back().get()});
+    if (device.device_class() == v1::DEVICE_CLASS_CPU && device.lock != nullptr) {
+      worker->build_turns =
+          std::make_unique<BuildTurns>(device.lock.get(), worker->build_sandbox.get());
+    }
   }
   worker->pool = std::make_unique<DevicePool>(std::move(slots));
   const v1::IsolationLevel isolation = worker->sandbox->isolation();
   worker->executor = std::make_unique<PipelineExecutor>(
       PipelineExecutor::Parts{.toolchains = &worker->toolchains,
                               .devices = worker->pool.get(),
+                              .build_turns = worker->build_turns.get(),
                               .clock = &Clock::Real(),
                               .isolation = isolation,
                               .inputs_folder = InputsFolderOf(config.state_dir())});

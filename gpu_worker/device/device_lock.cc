@@ -81,6 +81,11 @@ absl::StatusOr<DeviceLock::Hold> DeviceLock::Acquire(Mode mode, std::stop_token 
   return Hold(std::move(file));
 }
 
+bool DeviceLock::AwaitedByMeasurement() const {
+  const auto gate = OpenLockFile(path_ + ".gate");
+  return gate.ok() && ::flock(gate->get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 std::string DeviceLock::HeldByAnother() const {
   struct stat facts;
   if (::stat(path_.c_str(), &facts) != 0) return "";

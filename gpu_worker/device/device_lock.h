@@ -37,6 +37,9 @@ class DeviceLock {
   absl::StatusOr<std::optional<Hold>> TryAcquireExclusive();
   // Waits as long as necessary; CANCELLED once `stop` is requested.
   absl::StatusOr<Hold> Acquire(Mode mode, std::stop_token stop);
+  // While somebody holds the lock in shared mode: returns true if another waits to measure. May be
+  // true for a moment without that.
+  bool AwaitedByMeasurement() const;
   // Returns the other process that holds the lock, as text: "process 4711 (ksearch-worker)". Empty
   // if none is visible; one in another container may still hold it.
   std::string HeldByAnother() const;

@@ -161,15 +161,6 @@ absl::Status DevicePool::Probe(size_t number, std::stop_token stop) {
   return answer.ok() ? answer : absl::FailedPreconditionError(answer.message());
 }
 
-absl::StatusOr<std::optional<DeviceLock::Hold>> DevicePool::HoldForBuild(std::stop_token stop) {
-  for (const Slot& slot : slots_) {
-    if (slot.device_class != v1::DEVICE_CLASS_CPU || slot.lock == nullptr) continue;
-    ASSIGN_OR_RETURN(DeviceLock::Hold hold, slot.lock->Acquire(DeviceLock::Mode::kShared, stop));
-    return std::optional<DeviceLock::Hold>(std::move(hold));
-  }
-  return std::optional<DeviceLock::Hold>();
-}
-
 absl::StatusOr<const DevicePool::Slot*> DevicePool::Example(v1::DeviceClass device_class,
                                                             const std::string& architecture,
                                                             const std::string& model) const {

@@ -47,9 +47,6 @@ class DevicePool {
   absl::StatusOr<Taken> Take(v1::DeviceClass device_class, const std::string& architecture,
                              std::stop_token stop, const std::string& avoid = "",
                              const std::string& model = "");
-  // Holds the lock for the time of a build, so that the processors are not measured meanwhile.
-  // Returns nullopt in a worker that does not measure them.
-  absl::StatusOr<std::optional<DeviceLock::Hold>> HoldForBuild(std::stop_token stop);
 
   // Returns the first device that fits, which represents the device in results that end before one
   // is taken. FAILED_PRECONDITION: this worker has no such device.

@@ -137,6 +137,12 @@ absl::Status CheckWorkloads(const v1::JobSpec& spec, const v1::Task& task) {
 
 }  // namespace
 
+absl::StatusOr<std::optional<BuildTurns::Turn>> PipelineExecutor::BeginBuild(std::stop_token stop) {
+  if (parts_.build_turns == nullptr) return std::optional<BuildTurns::Turn>();
+  ASSIGN_OR_RETURN(BuildTurns::Turn turn, parts_.build_turns->Begin(std::move(stop)));
+  return std::optional<BuildTurns::Turn>(std::move(turn));
+}
+
 absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
                                                         const v1::Task& task,
                                                         const ProgressSink& progress,
@@ -198,8 +204,7 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   }
   progress(v1::HeldLease::BUILDING);
   if (spec.kind() == v1::JOB_KIND_DESCRIBE) {
-    ASSIGN_OR_RETURN(const std::optional<DeviceLock::Hold> shared,
-                     parts_.devices->HoldForBuild(stop));
+    ASSIGN_OR_RETURN(const std::optional<BuildTurns::Turn> turn, BeginBuild(stop));
     RETURN_IF_ERROR(Describe(*parts_.toolchains, spec, stop, &result));
     return finish();
   }
@@ -207,8 +212,7 @@ absl::StatusOr<v1::JobResult> PipelineExecutor::Execute(const v1::JobSpec& spec,
   {
     // Compilers on the processors being measured would distort the numbers. A GPU is not affected:
     // builds continue beside its measurements.
-    ASSIGN_OR_RETURN(const std::optional<DeviceLock::Hold> shared,
-                     parts_.devices->HoldForBuild(stop));
+    ASSIGN_OR_RETURN(const std::optional<BuildTurns::Turn> turn, BeginBuild(stop));
     const absl::Time begin = clock.SteadyNow();
     *times.mutable_queued() = ToProto(begin - start);
     absl::StatusOr<ProgramBuilds> built =

@@ -1,8 +1,13 @@
 #ifndef KSEARCH_GPU_WORKER_EXECUTOR_PIPELINE_EXECUTOR_H_
 #define KSEARCH_GPU_WORKER_EXECUTOR_PIPELINE_EXECUTOR_H_
 
+#include <optional>
+#include <stop_token>
+#include <string>
+
 #include "common/clock.h"
 #include "gpu_worker/build/toolchain_factory.h"
+#include "gpu_worker/executor/build_turns.h"
 #include "gpu_worker/executor/device_pool.h"
 #include "gpu_worker/executor/job_executor.h"
 
@@ -16,6 +21,8 @@ class PipelineExecutor : public JobExecutor {
   struct Parts {
     const Toolchains* toolchains;
     DevicePool* devices;
+    // Null: no processors are measured that builds would disturb.
+    BuildTurns* build_turns = nullptr;
     const Clock* clock;
     // The isolation of builds, for results that end there; a verdict contains its own.
     v1::IsolationLevel isolation;
@@ -29,6 +36,8 @@ class PipelineExecutor : public JobExecutor {
                                         std::stop_token stop) override;
 
  private:
+  absl::StatusOr<std::optional<BuildTurns::Turn>> BeginBuild(std::stop_token stop);
+
   const Parts parts_;
 };
 

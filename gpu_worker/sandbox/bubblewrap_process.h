@@ -38,6 +38,7 @@ class BubblewrapProcess : public SandboxedProcess {
   std::optional<SandboxExit> Wait(absl::Time deadline) override;
   void Kill() override;
   void StopKeepingOutput() override { capture_->StopKeeping(); }
+  pid_t pid() const override { return process_->pid(); }
 
  private:
   // Returns true if bubblewrap reported that its child was started.

@@ -1,6 +1,8 @@
 #ifndef KSEARCH_GPU_WORKER_SANDBOX_SANDBOX_H_
 #define KSEARCH_GPU_WORKER_SANDBOX_SANDBOX_H_
 
+#include <sys/types.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -13,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/clock.h"
 #include "proto/result.pb.h"
 
 namespace ksearch {
@@ -79,12 +82,14 @@ struct SandboxExit {
 class SandboxedProcess {
  public:
   virtual ~SandboxedProcess() = default;
-  // nullopt: still running at `deadline` (Clock::SteadyNow() scale).
+  // nullopt: still running at `deadline` (Sandbox::Now() scale).
   virtual std::optional<SandboxExit> Wait(absl::Time deadline) = 0;
   virtual void Kill() = 0;
   // Output of the program beyond this size is read, counted and dropped; SandboxExit.output has the
   // part before.
   virtual void StopKeepingOutput() = 0;
+  // The child of this process from which everything inside descends.
+  virtual pid_t pid() const = 0;
 };
 
 // Starts programs in sandboxes. Thread-safe. Launch fails only if nothing could be started, never
@@ -94,6 +99,8 @@ class Sandbox {
   virtual ~Sandbox() = default;
   virtual absl::StatusOr<std::unique_ptr<SandboxedProcess>> Launch(const SandboxSpec& spec) = 0;
   virtual v1::IsolationLevel isolation() const = 0;
+  // The time that deadlines of its processes refer to.
+  virtual absl::Time Now() const { return Clock::Real().SteadyNow(); }
 };
 
 }  // namespace ksearch

@@ -21,6 +21,7 @@ class PlainProcess final : public SandboxedProcess {
   }
   void Kill() override { process_->Kill(); }
   void StopKeepingOutput() override {}
+  pid_t pid() const override { return process_->pid(); }
 
  private:
   const std::unique_ptr<Subprocess> process_;

@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "common/clock.h"
 #include "common/digest.h"
 #include "common/disk_space.h"
 #include "common/kernel_header.h"
@@ -116,7 +115,7 @@ absl::Status TryProcess(Sandbox& sandbox, SandboxSpec spec) {
   spec.argv = {"/usr/bin/true"};
   const auto process = sandbox.Launch(spec);
   std::optional<SandboxExit> exit;
-  if (process.ok()) exit = (*process)->Wait(Clock::Real().SteadyNow() + kTrialTime);
+  if (process.ok()) exit = (*process)->Wait(sandbox.Now() + kTrialTime);
   if (exit.has_value() && !exit->setup_failed && !exit->signaled && exit->code == 0) {
     return absl::OkStatus();
   }

@@ -11,7 +11,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "common/clock.h"
 #include "common/digest.h"
 #include "common/kernel_header.h"
 #include "common/log.h"
@@ -231,7 +230,7 @@ std::vector<std::string> NvccToolchain::Flags(const std::string& architecture) c
 
 absl::StatusOr<BuildResult> NvccToolchain::Build(const BuildRequest& request,
                                                  std::stop_token stop) {
-  const absl::Time start = Clock::Real().SteadyNow();
+  const absl::Time start = sandbox_->Now();
   const absl::Time deadline = start + BuildTime(request.limits);
   const absl::Status usable = CheckSources(request.sources, request.limits, CudaSourceRules());
   if (!usable.ok()) return Refused(usable);
@@ -279,7 +278,7 @@ absl::StatusOr<BuildResult> NvccToolchain::Build(const BuildRequest& request,
   if (result.outcome == v1::OUTCOME_PASSED && request.variant == BuildVariant::kPlain) {
     AddSassFacts(*folder, request, deadline, stop, symbols, &result.report);
   }
-  *result.report.mutable_wall_time() = ToProto(Clock::Real().SteadyNow() - start);
+  *result.report.mutable_wall_time() = ToProto(sandbox_->Now() - start);
   return result;
 }
 
@@ -320,7 +319,7 @@ void NvccToolchain::AddSassFacts(const BuildFolder& folder, const BuildRequest& 
   spec.binds.insert(spec.binds.end(), compiler_.binds.begin(), compiler_.binds.end());
   for (SandboxSpec::Bind& bind : spec.binds) bind.writable = false;  // the object is hashed already
   spec.output_bytes = kListingBytes;
-  const absl::Time until = std::min(deadline, Clock::Real().SteadyNow() + kListingTime);
+  const absl::Time until = std::min(deadline, sandbox_->Now() + kListingTime);
   const auto run = RunCompiler(*sandbox_, spec, folder, until, stop);
   if (!run.ok() || run->timed_out || (run->exit.code != 0 && !run->exit.output_limit_hit)) {
     LOG(WARNING) << "msg=\"no disassembly\" tool=" << compiler_.disassembler_path << " why=\""

@@ -15,7 +15,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "common/clock.h"
 #include "common/digest.h"
 #include "common/folder_digest.h"
 #include "common/language.h"
@@ -118,7 +117,7 @@ absl::Status Try(const v1::RunnerCommand& runner, const std::string& library, Sa
   spec.environment.insert(runner.environment().begin(), runner.environment().end());
   Show({runner.reads().begin(), runner.reads().end()}, &spec);
   ASSIGN_OR_RETURN(const auto process, sandbox->Launch(spec));
-  const auto exit = process->Wait(Clock::Real().SteadyNow() + kTrialTime);
+  const auto exit = process->Wait(sandbox->Now() + kTrialTime);
   if (exit.has_value() && !exit->signaled && exit->code == 0) return absl::OkStatus();
   std::string output = exit.has_value() ? exit->output : "";
   const size_t last = output.find_last_not_of('\n');
@@ -285,7 +284,7 @@ absl::StatusOr<BuildResult> PythonToolchain::Build(const BuildRequest& request,
   }
   const bool on_gpu = !request.architecture.empty();
   if (on_gpu) RETURN_IF_ERROR(ServesDevice(v1::DEVICE_CLASS_CUDA));
-  const absl::Time start = Clock::Real().SteadyNow();
+  const absl::Time start = sandbox_->Now();
   const absl::Status usable = CheckSources(request.sources, request.limits, PythonSourceRules());
   if (!usable.ok()) return Refused(std::string(usable.message()));
   const std::string main_file = MainFile(request.sources);
@@ -315,7 +314,7 @@ absl::StatusOr<BuildResult> PythonToolchain::Build(const BuildRequest& request,
     *result.loading.mutable_load_time() = ToProto(kLoadTime);
     result.loading.set_main_file(main_file);
   }
-  *result.report.mutable_wall_time() = ToProto(Clock::Real().SteadyNow() - start);
+  *result.report.mutable_wall_time() = ToProto(sandbox_->Now() - start);
   return result;
 }
 
@@ -346,7 +345,7 @@ absl::StatusOr<ProgramDescription> PythonToolchain::Describe(const BuildRequest&
   Show(interpreter_.folders, &spec);
   ASSIGN_OR_RETURN(const CompilerRun run,
                    RunCompiler(*sandbox_, spec, *folder,
-                               Clock::Real().SteadyNow() + BuildTime(request.limits), stop));
+                               sandbox_->Now() + BuildTime(request.limits), stop));
   const BuildResult ended = JudgeCompiler(run, run.exit.output, request.limits, memory_bytes);
   ProgramDescription description;
   description.outcome = ended.outcome;

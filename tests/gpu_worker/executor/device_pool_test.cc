@@ -195,18 +195,6 @@ TEST_F(DevicePoolTest, UnhealthyDevicesAreLeftAlone) {
   EXPECT_THAT(pool_->Health().reason(), HasSubstr("GPU-3 is too hot"));
 }
 
-TEST_F(DevicePoolTest, BuildsWaitForTheProcessorsToBeMeasuredButNotForGpus) {
-  const auto gpu = Take();
-  EXPECT_TRUE(pool_->HoldForBuild({}).value().has_value());
-  const auto cpu = pool_->Take(v1::DEVICE_CLASS_CPU, "", {});
-  std::stop_source stop;
-  auto building =
-      std::async(std::launch::async, [&] { return pool_->HoldForBuild(stop.get_token()); });
-  EXPECT_EQ(building.wait_for(std::chrono::milliseconds(30)), std::future_status::timeout);
-  stop.request_stop();
-  EXPECT_TRUE(absl::IsCancelled(building.get().status()));
-}
-
 TEST_F(DevicePoolTest, ManyJobsNeverShareADevice) {
   std::atomic<int> users[4] = {};
   std::atomic<bool> shared{false};

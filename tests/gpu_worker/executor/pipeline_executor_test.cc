@@ -17,6 +17,7 @@
 #include "common/textproto.h"
 #include "tests/fakes/fake_builder.h"
 #include "tests/fakes/fake_verifier.h"
+#include "tests/fakes/plain_sandbox.h"
 
 namespace ksearch {
 namespace {
@@ -85,7 +86,9 @@ class PipelineExecutorTest : public testing::Test {
     spec_.add_workload_uuids("w1");
   }
   void TearDown() override {
-    devices_.reset();  // its prober takes the lock, which lies in the folder
+    // These use the lock, which lies in the folder.
+    devices_.reset();
+    build_turns_.reset();
     std::filesystem::remove_all(folder_);
   }
 
@@ -99,6 +102,9 @@ class PipelineExecutorTest : public testing::Test {
     PipelineExecutor::Parts parts;
     parts.toolchains = &toolchains_;
     parts.devices = devices_.get();
+    if (slot_.device_class == v1::DEVICE_CLASS_CPU) {
+      parts.build_turns = &build_turns_.emplace(lock_.get(), &sandbox_);
+    }
     parts.clock = &Clock::Real();
     parts.isolation.set_backend("builder's");
     return parts;
@@ -112,6 +118,9 @@ class PipelineExecutorTest : public testing::Test {
   FakeVerifier verifier_;
   DevicePool::Slot slot_;
   std::unique_ptr<DevicePool> devices_;  // of slot_, as Parts found it
+  PlainSandbox plain_sandbox_;
+  PausableSandbox sandbox_{plain_sandbox_, Clock::Real()};
+  std::optional<BuildTurns> build_turns_;
   v1::Task task_;
   v1::JobSpec spec_;
   std::vector<v1::HeldLease::State> states_;

@@ -40,6 +40,7 @@ class ScriptedSandbox final : public Sandbox {
     std::optional<SandboxExit> Wait(absl::Time /*deadline*/) override { return exit_; }
     void Kill() override {}
     void StopKeepingOutput() override {}
+    pid_t pid() const override { return 0; }
 
    private:
     const std::optional<SandboxExit> exit_;

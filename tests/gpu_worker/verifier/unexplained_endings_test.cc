@@ -79,6 +79,7 @@ class LyingSandbox final : public Sandbox {
     }
     void Kill() override { process_->Kill(); }
     void StopKeepingOutput() override { process_->StopKeepingOutput(); }
+    pid_t pid() const override { return process_->pid(); }
 
    private:
     const std::unique_ptr<SandboxedProcess> process_;

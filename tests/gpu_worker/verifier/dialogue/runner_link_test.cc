@@ -25,6 +25,7 @@ class LateProcess final : public SandboxedProcess {
   }
   void Kill() override { process_->Kill(); }
   void StopKeepingOutput() override { process_->StopKeepingOutput(); }
+  pid_t pid() const override { return process_->pid(); }
 
  private:
   const std::unique_ptr<SandboxedProcess> process_;
