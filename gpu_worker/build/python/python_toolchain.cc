@@ -343,9 +343,9 @@ absl::StatusOr<ProgramDescription> PythonToolchain::Describe(const BuildRequest&
   spec.environment["OMP_NUM_THREADS"] =
       absl::StrCat(DescribeThreads(++describing_, spec.max_processes));
   Show(interpreter_.folders, &spec);
-  ASSIGN_OR_RETURN(const CompilerRun run,
-                   RunCompiler(*sandbox_, spec, *folder,
-                               sandbox_->Now() + BuildTime(request.limits), stop));
+  ASSIGN_OR_RETURN(
+      const CompilerRun run,
+      RunCompiler(*sandbox_, spec, *folder, sandbox_->Now() + BuildTime(request.limits), stop));
   const BuildResult ended = JudgeCompiler(run, run.exit.output, request.limits, memory_bytes);
   ProgramDescription description;
   description.outcome = ended.outcome;
