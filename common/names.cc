@@ -23,6 +23,15 @@ bool IsTaskName(absl::string_view name) {
                      [](unsigned char c) { return InIdentifier(c) || c == '.' || c == '-'; });
 }
 
+std::string TaskNameFrom(absl::string_view text) {
+  std::string name(text.substr(0, kMaxTaskNameBytes));
+  for (char& c : name) {
+    if (!InIdentifier(static_cast<unsigned char>(c)) && c != '.' && c != '-') c = '_';
+  }
+  if (name.empty() || name[0] == '.') name.insert(0, "_");
+  return name.substr(0, kMaxTaskNameBytes);
+}
+
 bool IsTrialName(absl::string_view name) {
   return IsTaskName(name) && name[0] != '-' && name.size() <= kMaxTrialNameBytes;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/string_view.h"
 
@@ -16,6 +17,9 @@ bool IsIdentifier(absl::string_view name);
 // Returns true if a task, and so its folder, may have this name: one to kMaxTaskNameBytes letters,
 // digits, '_', '.' and '-', not beginning with '.'.
 bool IsTaskName(absl::string_view name);
+
+// A task name like `text`, in which '_' stands for all other characters.
+std::string TaskNameFrom(absl::string_view text);
 
 inline constexpr size_t kMaxTrialNameBytes = 64;
 

@@ -154,6 +154,10 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes)
   if (S_ISFIFO(info.st_mode) && !absl::StartsWith(path, "/dev/")) {
     return absl::InvalidArgumentError(absl::StrCat(path, " is a named pipe, not a file"));
   }
+  // A link to a terminal would be read for as long as nobody types.
+  if (!S_ISREG(info.st_mode) && !absl::StartsWith(path, "/dev/")) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is a device, not a file"));
+  }
   // /dev/stdin, and the path that a shell substitutes for <(command), are read to their end.
   if (!S_ISREG(info.st_mode) && ::fcntl(fd.get(), F_SETFL, 0) != 0) {
     return ErrnoStatus(errno, absl::StrCat("open ", path));

@@ -161,12 +161,14 @@ absl::StatusOr<std::vector<std::string>> ProblemsToDescribe(Client* client,
       absl::StrCat("--suite: the coordinator has no suite '", options.suite, "' with a task"));
 }
 
-// Returns the first failure's exit code; the remaining problems are described nevertheless.
+// Returns the first failure's exit code; the remaining problems are described nevertheless, unless
+// there is nobody to do it.
 int DescribeCommand(Client* client, const Options& options) {
   const auto problems = ProblemsToDescribe(client, options);
   if (!problems.ok()) return Fail(problems.status());
   int code = kExitOk;
   std::map<std::string, std::string> verdicts;
+  std::string last_failure;
   for (const std::string& task : *problems) {
     v1::EvaluateRequest request;
     request.set_task(task);
@@ -187,6 +189,9 @@ int DescribeCommand(Client* client, const Options& options) {
       std::fflush(stdout);  // the next problem may take minutes
     }
     if (code == kExitOk) code = ended;
+    // What two problems are refused for alike, such as a missing worker, is no fault of theirs.
+    if (!result.ok() && verdicts[task] == last_failure) break;
+    last_failure = result.ok() ? "" : verdicts[task];
   }
   if (options.json) PrintJson(verdicts);
   return code;

@@ -74,7 +74,8 @@ absl::Status ParseAxis(absl::string_view file, const std::string& name, const Lo
 }
 
 absl::Status ParseTensor(absl::string_view file, const std::string& field, const NameSet& axes,
-                         const std::string& name, const LocatedJson& json, v1::TensorSpec* tensor) {
+                         const std::string& name, const LocatedJson& json, bool is_input,
+                         v1::TensorSpec* tensor) {
   const JsonFields fields(file, json, field);
   RETURN_IF_ERROR(fields.CheckObject());
   RETURN_IF_ERROR(CheckName(file, field, name, json));
@@ -82,7 +83,8 @@ absl::Status ParseTensor(absl::string_view file, const std::string& field, const
   const LocatedJson* shape = json.Find("shape");
   if (shape == nullptr) return fields.Error("shape", "is missing (null means a scalar)");
   if (shape->kind == Kind::kNull) {
-    tensor->set_scalar(true);
+    // A program writes a scalar output as a tensor without dimensions.
+    tensor->set_scalar(is_input);
   } else {
     RETURN_IF_ERROR(fields.Required("shape", Kind::kArray).status());
     if (shape->items.size() > kMaxRank) {
@@ -173,7 +175,7 @@ absl::StatusOr<v1::Definition> ParseDefinitionJson(absl::string_view text, absl:
         return JsonError(file, tensor, field, "an input has the same name");
       }
       RETURN_IF_ERROR(
-          ParseTensor(file, field, axis_names, name, tensor,
+          ParseTensor(file, field, axis_names, name, tensor, group == "inputs",
                       group == "inputs" ? definition.add_inputs() : definition.add_outputs()));
     }
   }

@@ -77,6 +77,9 @@ TEST_F(TextprotoTest, FileLargerThanTheLimitIsRefused) {
   ASSERT_EQ(::mkfifo((folder_ + "/pipe").c_str(), 0600), 0);
   EXPECT_THAT(std::string(ReadFile(folder_ + "/pipe", 10).status().message()),
               HasSubstr("pipe is a named pipe, not a file"));
+  ASSERT_EQ(::symlink("/dev/ptmx", (folder_ + "/terminal").c_str()), 0);
+  EXPECT_THAT(std::string(ReadFile(folder_ + "/terminal", 10).status().message()),
+              HasSubstr("terminal is a device, not a file"));
 }
 
 TEST_F(TextprotoTest, WriteLeavesOneFile) {

@@ -15,20 +15,30 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxFiles = 20000;
+constexpr int kMaxDepth = 32;
+
+void AddFilesBelow(const fs::path& folder, const std::string& extension, int depth,
+                   std::vector<std::string>* files) {
+  std::error_code error;
+  fs::directory_iterator it(folder, error);
+  // It is told when it is read.
+  if (error && error != std::errc::no_such_file_or_directory) files->push_back(folder.string());
+  for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    const bool is_folder = it->is_directory(ignored);
+    if (is_folder && !it->is_symlink(ignored) && depth < kMaxDepth) {
+      AddFilesBelow(it->path(), extension, depth + 1, files);
+    } else if (!is_folder && it->path().extension() == extension && files->size() < kMaxFiles) {
+      files->push_back(it->path().string());
+    }
+  }
+}
 
 }  // namespace
 
 std::vector<std::string> FilesBelow(const std::string& folder, const std::string& extension) {
   std::vector<std::string> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
-    std::error_code ignored;
-    if (it->path().extension() == extension && it->is_regular_file(ignored) &&
-        files.size() < kMaxFiles) {
-      files.push_back(it->path().string());
-    }
-  }
+  AddFilesBelow(folder, extension, 0, &files);
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -11,7 +11,8 @@
 namespace ksearch {
 
 // Returns the files below a folder of a data set that end in `extension` (".json"), ordered by
-// path; at most 20000. Empty if the folder does not exist.
+// path; at most 20000. Pipes, broken links and folders that cannot be opened are among them, so
+// that reading tells what is wrong. Empty if the folder does not exist.
 std::vector<std::string> FilesBelow(const std::string& folder, const std::string& extension);
 
 struct FoundSolution {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/kernel_header.h"
+#include "common/names.h"
 #include "common/status_macros.h"
 #include "common/task_limits.h"
 #include "common/textproto.h"
@@ -58,6 +59,7 @@ constexpr Evaluator kEvaluator = Evaluator::kFlashInferBench;
 constexpr char kBaselineAuthor[] = "baseline";
 constexpr absl::string_view kSolutionEnding = ".json";
 constexpr absl::string_view kEntry = "run";
+constexpr size_t kMaxNameShown = 200;
 
 struct Line {
   std::string file;
@@ -95,6 +97,9 @@ std::string DefinitionOfLine(const Line& line) {
   }
   return fs::path(line.file).stem().string();
 }
+
+// Definitions have such names, and so have the files of data sets.
+std::string NameOfFile(const fs::path& path) { return TaskNameFrom(path.stem().string()); }
 
 // A path within the data set that leads nowhere else.
 bool StaysWithin(absl::string_view path) {
@@ -309,8 +314,7 @@ class FlashInferSuite final : public TaskSuite {
       const auto text = ReadText(path, kMaxDefinitionBytes);
       entry.definition = text.ok() ? ParseDefinitionJson(*text, path)
                                    : absl::StatusOr<v1::Definition>(text.status());
-      const std::string name =
-          entry.definition.ok() ? entry.definition->name() : fs::path(path).stem().string();
+      const std::string name = entry.definition.ok() ? entry.definition->name() : NameOfFile(path);
       const auto [known, fresh] = entries.emplace(name, entry);
       if (!fresh) {
         known->second.definition = absl::InvalidArgumentError(
@@ -326,8 +330,13 @@ class FlashInferSuite final : public TaskSuite {
   static void AddLines(const std::string& path, std::map<std::string, Entry>* entries) {
     const auto text = ReadText(path, kMaxWorkloadsBytes);
     if (!text.ok()) {
-      const auto found = entries->find(fs::path(path).stem().string());
-      if (found != entries->end()) found->second.lines.push_back({path, 0, ""});
+      const std::string name = NameOfFile(path);
+      const auto found = entries->find(name);
+      if (found != entries->end()) {
+        found->second.lines.push_back({path, 0, ""});
+      } else {
+        entries->emplace(name, Entry{path, text.status(), {}});
+      }
       return;
     }
     int number = 0;
@@ -335,8 +344,19 @@ class FlashInferSuite final : public TaskSuite {
       ++number;
       if (absl::StripAsciiWhitespace(each).empty()) continue;
       Line line = {path, number, std::string(each)};
-      const auto found = entries->find(DefinitionOfLine(line));
-      if (found != entries->end()) found->second.lines.push_back(std::move(line));
+      const std::string definition = DefinitionOfLine(line);
+      const auto found = entries->find(definition);
+      if (found != entries->end()) {
+        found->second.lines.push_back(std::move(line));
+        continue;
+      }
+      const std::string place = absl::StrCat(path, ":", number);
+      entries->emplace(TaskNameFrom(definition),
+                       Entry{place,
+                             absl::NotFoundError(absl::StrCat(
+                                 place, ": no file below 'definitions' defines its definition, '",
+                                 definition.substr(0, kMaxNameShown), "'")),
+                             {}});
     }
   }
 

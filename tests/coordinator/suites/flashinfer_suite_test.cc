@@ -2,6 +2,8 @@
 // rest.
 #include "coordinator/suites/flashinfer/flashinfer_suite.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -100,6 +102,35 @@ TEST_F(FlashInferSuiteTest, PointersOfGitLfsAreNamed) {
   Write("workloads/segments/double.jsonl", pointer);
   EXPECT_THAT(Listed("pointer").error(), AllOf(HasSubstr("pointer.json"), HasSubstr("git lfs")));
   EXPECT_THAT(Listed("double").error(), AllOf(HasSubstr("double.jsonl"), HasSubstr("git lfs")));
+}
+
+TEST_F(FlashInferSuiteTest, FilesAndLinesOfNoDefinitionAreListed) {
+  Write("workloads/segments/double.jsonl",
+        Line("double", "a", "good.safetensors") + Line("treble", "b", "good.safetensors"));
+  Write("workloads/segments/garbage\t.jsonl", "garbage\n");
+  ASSERT_EQ(mkfifo((root_ / "definitions/segments/pipe.json").c_str(), 0600), 0);
+  fs::create_symlink("nowhere", root_ / "definitions/segments/link.json");
+  fs::create_symlink("/dev/ptmx", root_ / "definitions/segments/terminal.json");
+  fs::create_symlink("/dev/zero", root_ / "workloads/segments/zero.jsonl");
+  EXPECT_EQ(Listed("double").error(), "");
+  EXPECT_THAT(Listed("treble").error(),
+              AllOf(HasSubstr("double.jsonl:2"), HasSubstr("defines its definition, 'treble'")));
+  EXPECT_THAT(Listed("garbage_").error(), HasSubstr(".jsonl:1"));
+  EXPECT_THAT(Listed("pipe").error(), HasSubstr("pipe.json is a named pipe, not a file"));
+  EXPECT_THAT(Listed("link").error(), HasSubstr("link.json: No such file"));
+  EXPECT_THAT(Listed("terminal").error(), HasSubstr("is a device, not a file"));
+  EXPECT_THAT(Listed("zero").error(), HasSubstr("is a device, not a file"));
+}
+
+TEST_F(FlashInferSuiteTest, ScalarOutputsAreTensorsWithoutDimensions) {
+  Write("definitions/segments/total.json",
+        absl::StrReplaceAll(Definition("total"),
+                            {{R"("y": {"shape": ["n"])", R"("y": {"shape": null)"}}));
+  Write("workloads/segments/total.jsonl", Line("total", "a", "good.safetensors"));
+  const auto task = Suite()->Load("total");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_FALSE(task->definition().outputs(0).scalar());
+  EXPECT_EQ(task->definition().outputs(0).shape_size(), 0);
 }
 
 TEST_F(FlashInferSuiteTest, DefinitionWithItsLinesIsATask) {

@@ -53,7 +53,18 @@ class ReturningCall:
         """Keeps what the program returned, for `copy`."""
         self._kept = self._checked(results)
 
+    def _as_tensor(self, result, output):
+        """A number that a program returns for an output without dimensions, as a tensor."""
+        if not isinstance(result, (bool, int, float)) or output.dim() > 0:
+            return result
+        return self._torch.tensor(result, dtype=output.dtype, device=output.device)
+
     def _checked(self, results):
+        if isinstance(results, dict):
+            raise TypeError(
+                f"{ENTRY} in {self._file} returned a dict: "
+                f"return a tuple with the outputs in this order: {', '.join(self._names)}"
+            )
         if not isinstance(results, (tuple, list)):
             results = (results,)
         if len(results) != len(self._outputs):
@@ -61,6 +72,7 @@ class ReturningCall:
                 f"{ENTRY} in {self._file} returned {len(results)} values: "
                 f"return one tensor for each output, in this order: {', '.join(self._names)}"
             )
+        results = [self._as_tensor(*pair) for pair in zip(results, self._outputs)]
         for name, result, output in zip(self._names, results, self._outputs):
             check_returned(
                 self._torch, ENTRY, self._file, name, result, output, "return one of"
