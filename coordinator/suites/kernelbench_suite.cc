@@ -324,10 +324,9 @@ class KernelBenchSuite final : public TaskSuite {
                                      ModuleEntry(call, description, *settings_.precision)));
       return sources;
     };
-    ModuleCall call = {.class_name = kReferenceClass, .reference = true};
-    *task.add_references() = program(call);
-    call.compiled = settings_.compiled_baseline;
-    *task.add_baselines() = program(call);
+    *task.add_references() = program({.class_name = kReferenceClass, .reference = true});
+    *task.add_baselines() = program(
+        {.class_name = kReferenceClass, .baseline = true, .compiled = settings_.compiled_baseline});
     return task;
   }
 

@@ -116,7 +116,7 @@ v1::Sources DescribingProgram(absl::string_view problem, const ModulePrecision& 
 
 std::string ModuleEntry(const ModuleCall& call, const ProblemDescription& problem,
                         const ModulePrecision& precision) {
-  std::vector<std::string> arguments, inputs;
+  std::vector<std::string> arguments, inputs, copied;
   std::string device = "\"cpu\"";
   for (const auto* group : {&problem.inputs, &problem.parameters, &problem.buffers}) {
     for (const DescribedTensor& tensor : *group) {
@@ -124,15 +124,19 @@ std::string ModuleEntry(const ModuleCall& call, const ProblemDescription& proble
       arguments.push_back(tensor.name);
     }
   }
-  for (const DescribedTensor& tensor : problem.inputs) {
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    const DescribedTensor& tensor = problem.inputs[i];
     inputs.push_back(absl::StrCat("\"", tensor.name, "\""));
+    if (!tensor.scalar && (call.reference || (call.baseline && tensor.written))) {
+      copied.push_back(absl::StrCat(i));
+    }
   }
   const std::vector<std::pair<std::string, std::string>> values = {
       {"@CLASS@", std::string(call.class_name)},
       {"@INIT@", problem.init},
       {"@PARAMETERS@", PacksText(problem.parameters)},
       {"@BUFFERS@", PacksText(problem.buffers)},
-      {"@REFERENCE@", call.reference ? "True" : "False"},
+      {"@COPIED@", absl::StrCat("[", absl::StrJoin(copied, ", "), "]")},
       {"@COMPILED@", call.compiled ? kCompiled : ""},
       {"@PRECISION@", TorchType(precision.dtype)},
       {"@ARGUMENTS@", absl::StrJoin(arguments, ", ")},

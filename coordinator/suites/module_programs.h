@@ -20,9 +20,12 @@ v1::Sources DescribingProgram(absl::string_view problem, const ModulePrecision& 
 // How a program of a problem calls its module.
 struct ModuleCall {
   absl::string_view class_name;
-  // The module may write to its inputs, so it gets copies; the program has make_inputs if the
-  // problem's own functions make the values.
+  // The module gets copies of all tensors that it takes, since it may write to them; the program
+  // has make_inputs if the problem's own functions make the values.
   bool reference = false;
+  // The module gets copies of those inputs alone that it writes to, so that its time compares with
+  // that of a candidate, which gets none.
+  bool baseline = false;
   bool compiled = false;  // with torch.compile
 };
 

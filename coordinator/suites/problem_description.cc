@@ -289,6 +289,10 @@ absl::Status Parser::ParseOne(const std::string& field, const LocatedJson& json,
   tensor->dtype = *parsed;
   RETURN_IF_ERROR(ParseShape(fields, &tensor->shape));
   if (group == "outputs") return absl::OkStatus();
+  if (const LocatedJson* written = json.Find("written"); written != nullptr) {
+    if (written->kind != Kind::kBool) return fields.Error("written", "must be a truth value");
+    tensor->written = written->boolean;
+  }
   const LocatedJson* const parts = json.Find("parts");
   if (parts != nullptr && group != "inputs") {
     RETURN_IF_ERROR(ParseParts(field, *parts, tensor));

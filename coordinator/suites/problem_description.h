@@ -26,6 +26,7 @@ struct DescribedTensor {
   bool scalar = false;
   std::vector<int64_t> shape;
   v1::InputRecipe recipe;  // inputs only
+  bool written = false;    // an input that the module writes to
   // The parts of a one-dimensional tensor that combines several, in order; `path` is then empty.
   std::vector<PackedPart> parts;
 };

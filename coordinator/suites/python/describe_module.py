@@ -3,7 +3,8 @@
 Runs in a worker's sandbox, once, on processors. Prints one line, "ksearch-description: " and a JSON object:
 either {"error"} or {"init", "inputs", "parameters", "buffers", "outputs", "made", "degenerate", "untested"}.
 Each tensor is {"name", "dtype", "shape"} and, but for outputs, "recipe": how values like it are drawn, or
-"parts": the parameters or buffers that it holds one behind the other. What cannot be drawn is made by the
+"parts": the parameters or buffers that it holds one behind the other. "written" of an input says whether Model
+writes into it. What cannot be drawn is made by the
 problem's own functions ("made"). "degenerate" says what passes without doing the work; "untested" why that
 is not known. What no task can be is an error, never a guess. describing.py precedes it.
 """
@@ -69,9 +70,13 @@ class Untested(Exception):
 def dtype_of(torch, what, tensor):
     if tensor.is_floating_point():
         return PRECISION
-    name = DTYPES.get(str(tensor.dtype))
+    return known_dtype(what, tensor.dtype)
+
+
+def known_dtype(what, dtype):
+    name = DTYPES.get(str(dtype))
     if name is None:
-        raise Refused(f"{what} has dtype {tensor.dtype}, which no task takes")
+        raise Refused(f"{what} has dtype {dtype}, which no task takes")
     return name
 
 
@@ -251,21 +256,27 @@ class Tensors:
         self.taken = set()
         self.undrawable = []
 
-    def entry(self, what, name, tensor, with_recipe=True):
+    def entry(self, what, name, tensor):
         found = {
             "name": identifier(name, self.taken),
             "dtype": dtype_of(self._torch, what, tensor),
             "shape": list(tensor.shape),
         }
-        if with_recipe:
-            try:
-                if tensor.device.type == "meta":
-                    found["recipe"] = self._light.recipe(tensor)
-                else:
-                    found["recipe"] = recipe_of(self._torch, what, tensor)
-            except Undrawable as reason:
-                self.undrawable.append(str(reason))
+        try:
+            if tensor.device.type == "meta":
+                found["recipe"] = self._light.recipe(tensor)
+            else:
+                found["recipe"] = recipe_of(self._torch, what, tensor)
+        except Undrawable as reason:
+            self.undrawable.append(str(reason))
         return found
+
+    def output(self, what, name, tensor, dtype):
+        return {
+            "name": identifier(name, self.taken),
+            "dtype": known_dtype(what, dtype),
+            "shape": list(tensor.shape),
+        }
 
     def packed(self, prefix, named):
         """One tensor for each dtype, with all of these in it."""
@@ -302,31 +313,67 @@ def bytes_of(torch, values):
     return sum(v.numel() * v.element_size() for v in values if isinstance(v, torch.Tensor))
 
 
-def call(torch, model, values):
-    """The leaves of a call that leaves model and values as they are."""
+def call(torch, model, values, written=None):
+    """The leaves of a call that leaves model and values as they are. `written` gets the numbers of the values
+    that the call writes into."""
     with torch.no_grad():
         own = [v.clone() if isinstance(v, torch.Tensor) else v for v in values]
-        return leaves_of(torch, copy.deepcopy(model)(*own))
+        return called(torch, copy.deepcopy(model), own, written)
+
+
+def called(torch, model, own, written=None):
+    before = [v._version if isinstance(v, torch.Tensor) else 0 for v in own]
+    outs = leaves_of(torch, model(*own))
+    if written is not None:
+        written.update(i for i, v in enumerate(own) if isinstance(v, torch.Tensor) and v._version != before[i])
+    return outs
+
+
+def without_values(torch, model, values, written=None, dtype=None):
+    """The leaves of a call of which torch follows shapes and dtypes alone; None where it cannot. `dtype`: what
+    floating values, parameters and buffers are cast to."""
+
+    def given(value):
+        if not isinstance(value, torch.Tensor):
+            return value
+        value = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
+        return value.to(dtype) if dtype is not None and value.is_floating_point() else value
+
+    try:
+        with torch.no_grad():
+            bare = copy.deepcopy(model).to("meta")
+            if dtype is not None:
+                bare = bare.to(dtype)
+            outs = called(torch, bare, [given(value) for value in values], written)
+        return outs if all(out.device.type == "meta" for out in outs) else None
+    except Refused:
+        raise
+    except Exception:
+        return None  # not every operation has shapes without values
 
 
 def outputs_of(torch, module, model, values):
-    """The leaves of a call, or tensors of their shapes and dtypes."""
+    """The leaves of a call, or tensors of their shapes and dtypes; their dtypes in the suite's precision; and
+    the numbers of the values that it writes into."""
+    written = set()
+    outs = None
     if bytes_of(torch, values) > LARGE_BYTES:
-        try:
-            with torch.no_grad():
-                bare = copy.deepcopy(model).to("meta")
-                given = [v.to("meta") if isinstance(v, torch.Tensor) else v for v in values]
-                outs = leaves_of(torch, bare(*given))
-            if all(out.device.type == "meta" for out in outs):
-                return outs
-        except Refused:
-            raise
-        except Exception:
-            pass  # not every operation has shapes without values
-    if not has_values(torch, values):
-        torch.manual_seed(SEED)
-        values = list(module.get_inputs())
-    return call(torch, model, values)
+        outs = without_values(torch, model, values, written)
+    if outs is None:
+        if not has_values(torch, values):
+            torch.manual_seed(SEED)
+            values = list(module.get_inputs())
+        outs = call(torch, model, values, written)
+    # A task has all floating values in its precision; what of the results follows is seen without values.
+    precision = getattr(torch, PRECISION)
+    given = [v for v in values if isinstance(v, torch.Tensor)] + list(model.parameters()) + list(model.buffers())
+    floating = {v.dtype for v in given if v.is_floating_point()}
+    if floating <= {precision}:
+        return outs, [out.dtype for out in outs], written
+    cast = without_values(torch, model, values, dtype=precision)
+    if cast is not None and len(cast) == len(outs):
+        return outs, [out.dtype for out in cast], written
+    return outs, [precision if out.dtype in floating else out.dtype for out in outs], written
 
 
 class Trial:
@@ -399,6 +446,18 @@ class Trial:
         ]
         return f"dropout is live in {', '.join(live[:5])}" if live else "random numbers in forward"
 
+    def _second(self, values):
+        """The leaves of a module's second call, with its buffers as they were: tasks give them anew."""
+        model = copy.deepcopy(self._model)
+        kept = [(part, dict(part._buffers)) for part in model.modules()]
+        kept = [(part, {name: b if b is None else b.clone() for name, b in own.items()}) for part, own in kept]
+        torch = self._torch
+        with torch.no_grad():
+            called(torch, model, [v.clone() if isinstance(v, torch.Tensor) else v for v in values])
+            for part, own in kept:
+                part._buffers.update(own)
+            return called(torch, model, [v.clone() if isinstance(v, torch.Tensor) else v for v in values])
+
     def run(self):
         """What passes, in words; empty: nothing does."""
         torch = self._torch
@@ -413,6 +472,11 @@ class Trial:
                 f"Model's answer to the same inputs changes from call to call ({self._drawing()}); "
                 "upstream seeds once, then calls Model and ModelNew in turn, so that not even a copy of Model "
                 "gives the answer that is expected of it"
+            )
+        if not self._passes(self._second(values), right):
+            raise Refused(
+                "Model's answer to the same inputs changes from call to call, by what it keeps beside its "
+                "parameters and buffers"
             )
         found = []
         if self._passes([torch.zeros_like(one) for one in right], right):
@@ -481,12 +545,13 @@ def describe(torch, module):
             answer[group].append(entry)
     answer["made"] = bool(tensors.undrawable)
 
-    outs = outputs_of(torch, module, model, inputs)
+    outs, dtypes, written = outputs_of(torch, module, model, inputs)
+    for position in written:
+        answer["inputs"][position]["written"] = True
     answer["outputs"] = []
-    for position, out in enumerate(outs):
+    for position, (out, dtype) in enumerate(zip(outs, dtypes)):
         name = "out" if len(outs) == 1 else f"out{position}"
-        entry = tensors.entry(f"output {position}", name, out, with_recipe=False)
-        answer["outputs"].append(entry)
+        answer["outputs"].append(tensors.output(f"output {position}", name, out, dtype))
 
     answer["degenerate"] = answer["untested"] = ""
     try:

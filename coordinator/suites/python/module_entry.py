@@ -8,7 +8,8 @@ def _ksearch_entry():
     # For each argument what it holds: [(path, shape, first element)].
     parameters = @PARAMETERS@
     buffers = @BUFFERS@
-    reference = @REFERENCE@
+    # The inputs that the module may write into: it gets copies of these.
+    copied = @COPIED@
     precision = @PRECISION@
     made = []
     large_elements = 1 << 26
@@ -79,8 +80,8 @@ def _ksearch_entry():
         module, parameter_places, buffer_places = model(device)
         count = len(arguments) - len(parameters) - len(buffers)
         inputs = arguments[:count]
-        if reference:  # which may write into them
-            inputs = [x.clone() if isinstance(x, torch.Tensor) else x for x in inputs]
+        for i in copied:
+            inputs[i] = inputs[i].clone()
         after = count + len(parameters)
         for (owner, name), value in zip(parameter_places, parts(parameters, arguments[count:after])):
             getattr(owner, name).data = value

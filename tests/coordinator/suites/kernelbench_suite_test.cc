@@ -123,6 +123,21 @@ TEST_F(KernelBenchSuiteTest, DescribedProblemIsATask) {
   EXPECT_EQ(Suite()->List()[1].error(), "");
 }
 
+TEST_F(KernelBenchSuiteTest, TheBaselineCopiesWhatItWritesIntoAlone) {
+  Describe(v1::OUTCOME_PASSED, kDescription);
+  auto task = Suite()->Load("l1/23");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_THAT(task->references(0).files(0).content(), HasSubstr("copied = [0]"));
+  EXPECT_THAT(task->baselines(0).files(0).content(), HasSubstr("copied = []"));
+  EXPECT_THAT(task->forms(0).suffix(), HasSubstr("copied = []"));
+  Describe(v1::OUTCOME_PASSED,
+           absl::StrReplaceAll(kDescription, {{"[4, 8],", "[4, 8], \"written\": true,"}}));
+  task = Suite()->Load("l1/23");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_THAT(task->baselines(0).files(0).content(), HasSubstr("copied = [0]"));
+  EXPECT_THAT(task->forms(0).suffix(), HasSubstr("copied = []"));
+}
+
 TEST_F(KernelBenchSuiteTest, FailedAndWrongDescriptionsAreTold) {
   Describe(v1::OUTCOME_COMPILE_TIMEOUT, "");
   EXPECT_THAT(LoadError(), AllOf(HasSubstr("23_Row_sums.py"), HasSubstr("out of time")));

@@ -72,6 +72,7 @@ TEST(ProblemDescriptionTest, WrongDescriptionsNameTheField) {
   EXPECT_THAT(ErrorWith("\"scale\": 1.0", "\"scale\": -1.0"), HasSubstr("recipe.scale"));
   EXPECT_THAT(ErrorWith("\"scale\": 1.0", "\"scale\": 1e300"), HasSubstr("recipe.scale"));
   EXPECT_THAT(ErrorWith("uniform", "cauchy"), HasSubstr("cauchy"));
+  EXPECT_THAT(ErrorWith("[32, 64],", "[32, 64], \"written\": 1,"), HasSubstr("inputs[0].written"));
   EXPECT_THAT(ErrorWith("0700000000000000", "07"), HasSubstr("must be 8 bytes"));
   EXPECT_THAT(ErrorWith("0700000000000000", "07000000000000zz"), HasSubstr("hexadecimal"));
   EXPECT_THAT(ErrorWith("\"tuple\"", "\"list\""), HasSubstr("init"));
