@@ -141,9 +141,13 @@ class Reader {
         }
         continue;
       }
-      if (!IsTaskName(file) || !absl::EndsWith(file, ".py") || file == kOwnFile ||
-          problem->FindFile(file) != nullptr) {
-        return entry.Error("name", absl::StrCat("'", file, "' is not a new file in Python"));
+      if (!IsTaskName(file) || !absl::EndsWith(file, ".py") || file == kOwnFile) {
+        return entry.Error("name",
+                           absl::StrCat("'", file, "' must be the name of a file in Python (.py) ",
+                                        "without folders, other than ", kOwnFile));
+      }
+      if (problem->FindFile(file) != nullptr) {
+        return entry.Error("name", absl::StrCat("'", file, "' is the name of an earlier file"));
       }
       std::error_code error;
       const fs::path path = fs::weakly_canonical(folder_ / source, error);

@@ -26,6 +26,11 @@ constexpr char kInstructions[] =
 - The file may import what the reference imports from `task` and `utils`, but not `reference`.
 )";
 
+constexpr char kWritesIntoData[] =
+    R"(- `ref_kernel` returns nothing: a call's results are what is then in the tensors of `data` that it writes into.
+  Write into the same tensors.
+)";
+
 // Instructions for a problem whose eval.py calls functions other than custom_kernel.
 std::string OwnInstructions(const GpuModeDescription& description) {
   std::string text;
@@ -75,14 +80,18 @@ v1::Sources WithFiles(std::string own, const GpuModeProblem& problem, bool with_
   return sources;
 }
 
+// Roles of problem_entry.py.
+constexpr absl::string_view kReferenceRole = "reference";
+constexpr absl::string_view kBaselineRole = "baseline";
+constexpr absl::string_view kSubmissionRole = "submission";
+
 std::string Entry(const GpuModeProblem& problem, const GpuModeDescription& description,
-                  bool reference) {
+                  absl::string_view role) {
   LocatedJson spec = description.spec;
   // Candidates do not get the arguments of cases.
-  if (reference) spec.Set("cases", ArgumentsOf(problem.cases));
+  if (role != kSubmissionRole) spec.Set("cases", ArgumentsOf(problem.cases));
   return absl::StrCat(
-      absl::StrReplaceAll(ProblemEntryScript(),
-                          {{"@SPEC@", HexOf(spec)}, {"@REFERENCE@", reference ? "True" : "False"}}),
+      absl::StrReplaceAll(ProblemEntryScript(), {{"@SPEC@", HexOf(spec)}, {"@ROLE@", role}}),
       PlacementScript(), NestedValuesScript(), ModulesOfClasses(description));
 }
 
@@ -111,7 +120,11 @@ v1::Sources GpuModeDescribingProgram(const GpuModeProblem& problem) {
 }
 
 v1::Sources GpuModeReference(const GpuModeProblem& problem, const GpuModeDescription& description) {
-  return WithFiles(Entry(problem, description, true), problem, /*with_reference=*/true);
+  return WithFiles(Entry(problem, description, kReferenceRole), problem, /*with_reference=*/true);
+}
+
+v1::Sources GpuModeBaseline(const GpuModeProblem& problem, const GpuModeDescription& description) {
+  return WithFiles(Entry(problem, description, kBaselineRole), problem, /*with_reference=*/true);
 }
 
 v1::ProgramForm GpuModeSubmissionForm(const GpuModeProblem& problem,
@@ -126,15 +139,20 @@ v1::ProgramForm GpuModeSubmissionForm(const GpuModeProblem& problem,
   for (const char* other : {"def run(", "run =", "run="}) form.add_begins_not(other);
   form.set_path(kGpuModeSubmissionFile);
   *form.mutable_files() =
-      WithFiles(Entry(problem, description, false), problem, /*with_reference=*/false).files();
+      WithFiles(Entry(problem, description, kSubmissionRole), problem, /*with_reference=*/false)
+          .files();
   if (!description.classes.empty()) {
     v1::SourceFile* const classes = form.add_files();
     classes->set_path(kGpuModeReferenceFile);
     classes->set_content(description.classes);
   }
-  form.set_instructions(description.spec.Find("entries")->kind == LocatedJson::Kind::kNull
-                            ? std::string(kInstructions)
-                            : OwnInstructions(description));
+  std::string instructions = description.spec.Find("entries")->kind == LocatedJson::Kind::kNull
+                                 ? std::string(kInstructions)
+                                 : OwnInstructions(description);
+  if (description.spec.Find("result")->Find("in") != nullptr) {
+    absl::StrAppend(&instructions, kWritesIntoData);
+  }
+  form.set_instructions(instructions);
   return form;
 }
 

@@ -24,6 +24,10 @@ v1::Sources GpuModeDescribingProgram(const GpuModeProblem& problem);
 // generate_input.
 v1::Sources GpuModeReference(const GpuModeProblem& problem, const GpuModeDescription& description);
 
+// The same function for timing: called as a submission is, without copies that only a reference
+// needs.
+v1::Sources GpuModeBaseline(const GpuModeProblem& problem, const GpuModeDescription& description);
+
 // The form of submissions: `run` over the task's inputs calls custom_kernel of an unchanged file
 // beside it, together with the problem's files except its reference.
 v1::ProgramForm GpuModeSubmissionForm(const GpuModeProblem& problem,

@@ -49,11 +49,13 @@ struct Place {
   std::string name;
   std::string set;  // named by its .yaml file, or the folder above the problem's own
   fs::path folder;
+  std::string fault;  // why the problem cannot be used, whatever its files say
 };
 
+// Whatever is called so: reading it tells if it is no file.
 bool HasProblem(const fs::path& folder) {
   std::error_code error;
-  return fs::is_regular_file(folder / kGpuModeTaskFile, error);
+  return fs::exists(fs::symlink_status(folder / kGpuModeTaskFile, error));
 }
 
 std::vector<fs::path> SortedEntries(const fs::path& folder) {
@@ -67,16 +69,31 @@ std::vector<fs::path> SortedEntries(const fs::path& folder) {
   return entries;
 }
 
-// Names of problems by folder, from the lists of sets. A file that cannot be read names nothing:
-// its problems are still there, under the names of their folders.
-std::map<fs::path, Place> NamesOfSets(const fs::path& root) {
+// Names of problems by folder, from the lists of sets. A file that cannot be read is a fault and
+// names nothing: its problems are still there, under the names of their folders.
+std::map<fs::path, Place> NamesOfSets(const fs::path& root, std::vector<Place>* faults) {
   std::map<fs::path, Place> places;
+  std::set<std::string> faulty;
+  const auto add_fault = [&](const std::string& name, const fs::path& list,
+                             const absl::Status& status) {
+    const std::string set = TaskNameFrom(list.stem().string());
+    const std::string& shown = name.empty() ? set : name;
+    if (!faulty.insert(shown).second) return;
+    faults->push_back({shown, set, root, std::string(status.message())});
+  };
   for (const fs::path& path : SortedEntries(root)) {
     if (path.extension() != ".yaml") continue;
     const absl::StatusOr<std::string> text = ReadFile(path.string(), kMaxYamlBytes);
-    if (!text.ok()) continue;
+    if (!text.ok()) {
+      add_fault("", path, text.status());
+      continue;
+    }
     const absl::StatusOr<LocatedJson> set = ParseLocatedYaml(*text, path.string());
-    if (!set.ok() || set->kind != Kind::kObject) continue;
+    if (!set.ok()) {
+      add_fault("", path, set.status());
+      continue;
+    }
+    if (set->kind != Kind::kObject) continue;
     const LocatedJson* const problems = set->Find("problems");
     if (problems == nullptr || problems->kind != Kind::kArray) continue;
     for (const LocatedJson& each : problems->items) {
@@ -88,7 +105,14 @@ std::map<fs::path, Place> NamesOfSets(const fs::path& root) {
         continue;
       }
       const fs::path folder = (root / directory->text).lexically_normal();
-      places.emplace(folder, Place{name->text, path.stem().string(), folder});
+      if (!HasProblem(folder)) {
+        add_fault(name->text, path,
+                  JsonFields(path.string(), each, "problems")
+                      .Error("directory", absl::StrCat("'", directory->text, "' has no file ",
+                                                       kGpuModeTaskFile)));
+        continue;
+      }
+      places.emplace(folder, Place{name->text, TaskNameFrom(path.stem().string()), folder, ""});
     }
   }
   return places;
@@ -106,30 +130,43 @@ void FindBelow(const fs::path& folder, int depth, std::vector<fs::path>* found) 
   }
 }
 
-// Sorted by name. The first of two with the same name keeps it; the other's gets its set's name.
+// Sorted by name, and after them what is wrong with lists. The first of two with the same name
+// keeps it; the other's gets its set's name.
 std::vector<Place> FindPlaces(const fs::path& root) {
-  if (HasProblem(root)) return {{root.filename().string(), "", root}};
-  const std::map<fs::path, Place> named = NamesOfSets(root);
+  if (HasProblem(root)) return {{TaskNameFrom(root.filename().string()), "", root, ""}};
+  std::vector<Place> places, faults;
+  const std::map<fs::path, Place> named = NamesOfSets(root, &faults);
   std::vector<fs::path> folders;
   FindBelow(root, 1, &folders);
-  std::vector<Place> places;
   std::set<std::string> names;
   for (const bool listed : {true, false}) {
     for (const fs::path& folder : folders) {
       const auto known = named.find(folder);
       if ((known != named.end()) != listed) continue;
-      Place place = listed ? known->second
-                           : Place{folder.filename().string(),
-                                   folder.parent_path().filename().string(), folder};
+      const std::string own = folder.filename().string();
+      const std::string set = TaskNameFrom(folder.parent_path().filename().string());
+      Place place = listed ? known->second : Place{TaskNameFrom(own), set, folder, ""};
+      if (!listed && own != place.name) {
+        place.fault = absl::StrCat(folder.string(),
+                                   ": the names of tasks hold only letters, digits, '_', '.' and "
+                                   "'-', so rename the folder, or give the problem a name in the "
+                                   "list of its set");
+      }
       if (!names.insert(place.name).second) {
         place.name = absl::StrCat(place.set, ".", place.name);
-        if (!names.insert(place.name).second) continue;
+        for (int i = 2; !names.insert(place.name).second; ++i) {
+          place.name = absl::StrCat(place.set, ".", TaskNameFrom(own), ".", i);
+        }
       }
-      if (IsTaskName(place.name)) places.push_back(std::move(place));
+      places.push_back(std::move(place));
     }
   }
   std::sort(places.begin(), places.end(),
             [](const Place& a, const Place& b) { return a.name < b.name; });
+  for (Place& fault : faults) {
+    if (!names.insert(fault.name).second) fault.name += ".yaml";
+    places.push_back(std::move(fault));
+  }
   return places;
 }
 
@@ -170,7 +207,7 @@ class GpuModeSuite final : public TaskSuite {
     std::vector<v1::TaskSummary> summaries;
     for (const Place& place : FindPlaces(root_)) {
       v1::TaskSummary summary;
-      absl::StatusOr<GpuModeProblem> problem = ReadGpuModeProblem(place.folder, reads_);
+      absl::StatusOr<GpuModeProblem> problem = Read(place);
       const absl::StatusOr<v1::Task> task =
           problem.ok() ? Assemble(place, &*problem) : absl::StatusOr<v1::Task>(problem.status());
       if (task.ok()) {
@@ -193,20 +230,20 @@ class GpuModeSuite final : public TaskSuite {
 
   absl::StatusOr<v1::Task> Load(const std::string& name) const override {
     ASSIGN_OR_RETURN(const Place place, Find(name));
-    ASSIGN_OR_RETURN(GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
+    ASSIGN_OR_RETURN(GpuModeProblem problem, Read(place));
     return Assemble(place, &problem);
   }
 
   absl::StatusOr<ProblemProgram> DescribingProgramOf(const std::string& name) const override {
     ASSIGN_OR_RETURN(const Place place, Find(name));
-    ASSIGN_OR_RETURN(const GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
+    ASSIGN_OR_RETURN(const GpuModeProblem problem, Read(place));
     return ProblemProgram{GpuModeDescribingProgram(problem), device_};
   }
 
   absl::Status SetMode(const std::string& name, const std::string& mode,
                        v1::EvaluateRequest* request, v1::Task* task) const override {
     ASSIGN_OR_RETURN(const Place place, Find(name));
-    ASSIGN_OR_RETURN(GpuModeProblem problem, ReadGpuModeProblem(place.folder, reads_));
+    ASSIGN_OR_RETURN(GpuModeProblem problem, Read(place));
     absl::StatusOr<std::vector<GpuModeCase>> cases = CasesAsUpstreamReads(problem);
     if (!cases.ok()) return Annotate(cases.status(), "suite_mode");
     if (SameArguments(*cases, problem.cases)) {
@@ -237,7 +274,7 @@ class GpuModeSuite final : public TaskSuite {
       scores.push_back(*std::move(time));
     }
     if (const auto place = Find(name); place.ok()) {
-      const auto problem = ReadGpuModeProblem(place->folder, reads_);
+      const auto problem = Read(*place);
       if (auto score = problem.ok() ? LeaderboardScore(*problem, judged) : std::nullopt) {
         scores.push_back(*std::move(score));
       }
@@ -255,6 +292,11 @@ class GpuModeSuite final : public TaskSuite {
   }
 
  private:
+  absl::StatusOr<GpuModeProblem> Read(const Place& place) const {
+    if (!place.fault.empty()) return absl::InvalidArgumentError(place.fault);
+    return ReadGpuModeProblem(place.folder, reads_);
+  }
+
   absl::StatusOr<Place> Find(const std::string& name) const {
     std::vector<std::string> names;
     for (const Place& place : FindPlaces(root_)) {
@@ -318,7 +360,7 @@ class GpuModeSuite final : public TaskSuite {
     }
     // Upstream has no other program to compare with.
     *task.add_references() = GpuModeReference(problem, description);
-    *task.add_baselines() = task.references(0);
+    *task.add_baselines() = GpuModeBaseline(problem, description);
     *task.add_forms() = GpuModeSubmissionForm(problem, description);
     return task;
   }
@@ -341,7 +383,9 @@ absl::StatusOr<std::unique_ptr<TaskSuite>> MakeGpuModeSuite(const v1::SuiteConfi
     return absl::NotFoundError(absl::StrCat("path: ", config.path(), " does not exist"));
   }
   if (!HasProblem(root) && fs::is_directory(root / "problems", error)) root /= "problems";
-  if (FindPlaces(root).empty()) {
+  const std::vector<Place> places = FindPlaces(root);
+  if (std::none_of(places.begin(), places.end(),
+                   [](const Place& each) { return HasProblem(each.folder); })) {
     return absl::InvalidArgumentError(
         absl::StrCat("path: ", config.path(), " has no folder with a ", kGpuModeTaskFile,
                      ", so it is not a checkout of reference-kernels"));

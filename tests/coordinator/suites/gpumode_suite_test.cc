@@ -128,7 +128,8 @@ TEST_F(GpuModeSuiteTest, FoldersAreNamedAsTheirSetsSay) {
   Write("problems/other/alone/task.yml", "lang: [\n");
   std::map<std::string, v1::TaskSummary> tasks;
   for (const v1::TaskSummary& task : Suite()->List()) tasks[task.name()] = task;
-  ASSERT_EQ(tasks.size(), 3u);
+  ASSERT_EQ(tasks.size(), 4u);
+  EXPECT_THAT(tasks["broken"].error(), HasSubstr("broken.yaml:"));
   EXPECT_EQ(tasks["rows_v2"].level(), "small");
   EXPECT_EQ(tasks["rows_v2"].title(), "Scales the rows of a matrix.");
   EXPECT_THAT(tasks["rows_v2"].error(), HasSubstr("ksearch task describe gpumode/rows_v2"));
@@ -324,9 +325,26 @@ TEST_F(GpuModeSuiteTest, DescribedProblemIsATask) {
   }
   EXPECT_EQ(files.size(), 4u);
   EXPECT_EQ(files["reference.py"], "# reference\n");
-  EXPECT_THAT(files["kernel.py"], AllOf(HasSubstr("def make_inputs("), HasSubstr("run = _entry()"),
-                                        HasSubstr("def placed("), HasSubstr("_REFERENCE = True"),
-                                        Not(HasSubstr("@SPEC@"))));
+  EXPECT_THAT(
+      files["kernel.py"],
+      AllOf(HasSubstr("def make_inputs("), HasSubstr("run = _entry()"), HasSubstr("def placed("),
+            HasSubstr("_ROLE = \"reference\""), Not(HasSubstr("@SPEC@"))));
+  EXPECT_THAT(task->baselines(0).files(0).content(), HasSubstr("_ROLE = \"baseline\""));
+}
+
+TEST_F(GpuModeSuiteTest, FaultsOfFoldersAndListsAreListed) {
+  Write("problems/small/my rows/task.yml", kTask);
+  fs::create_directories(root_ / "problems/small/folder/task.yml");
+  Write("problems/other/rows_v2/task.yml", kTask);
+  Write("problems/more.yaml", "problems:\n  - directory: small/gone\n    name: gone_v2\n");
+  std::map<std::string, std::string> errors;
+  for (const v1::TaskSummary& task : Suite()->List()) errors[task.name()] = task.error();
+  EXPECT_THAT(errors["my_rows"], HasSubstr("so rename the folder"));
+  EXPECT_THAT(errors["folder"], HasSubstr("task.yml is a folder, not a file"));
+  EXPECT_THAT(errors["broken"], HasSubstr("broken.yaml:"));
+  EXPECT_THAT(errors["gone_v2"],
+              AllOf(HasSubstr("more.yaml:2"), HasSubstr("has no file task.yml")));
+  EXPECT_EQ(errors.count("rows_v2") + errors.count("other.rows_v2"), 2u);
 }
 
 // Like the diagonal matrices of cholesky, whose elements are the same for every seed.
@@ -378,7 +396,7 @@ TEST_F(GpuModeSuiteTest, SubmissionsStayAsTheyAreAndSeeNoReference) {
   EXPECT_EQ(files["submission.py"], submission);
   EXPECT_EQ(files["task.py"], "# task\n");
   EXPECT_EQ(files.count("reference.py"), 0u);
-  EXPECT_THAT(files["kernel.py"], HasSubstr("_REFERENCE = False"));
+  EXPECT_THAT(files["kernel.py"], HasSubstr("_ROLE = \"submission\""));
   const auto program = Suite()->DescribingProgramOf("rows_v2");
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_EQ(program->sources.files(0).path(), "kernel.py");

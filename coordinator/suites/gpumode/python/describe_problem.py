@@ -35,6 +35,8 @@ MOST_TENSORS = 60
 LOOKED_AT = 3
 # Larger cases, in elements of data, are looked at only if there is no smaller one.
 MOST_LOOKED_AT = 1 << 28
+# Elements of a case for which results are computed twice, to see whether their shapes depend on values.
+MOST_REPEATED = 1 << 20
 # Elements of a case that is drawn twice to see whether it differs.
 MOST_COMPARED = 1 << 24
 SEEDS = (4242, 31337)
@@ -149,8 +151,8 @@ class Problem:
 
     def generate(self, case, seed=None):
         arguments = arguments_of(case)
-        if seed is not None and "seed" in arguments:
-            arguments["seed"] = seed
+        if seed is not None:
+            seeded(arguments, self._generate_input, seed)
         self._torch.manual_seed(0 if seed is None else seed)
         data = self._generate_input(**arguments)
         tree = Tree(self._torch, self._names)
@@ -177,7 +179,10 @@ class Problem:
             return None
         try:
             with placed("meta"):
-                result.of(self._ref_kernel(data))
+                out = self._ref_kernel(data)
+                if out is None:
+                    return found  # follow_places
+                result.of(out)
         except Refused:
             raise
         except Exception:
@@ -194,15 +199,15 @@ class Problem:
                 made.append([bits(self._torch, tensor) for _, tensor in self.generate(case, seed)[2].tensors])
         return all(bool(self._torch.equal(a, b)) for a, b in zip(*made))
 
-    def look(self, case, checks):
-        """A case with its values."""
+    def look(self, case, checks, shapes_known=False):
+        """A case with its values. `shapes_known`: those of the results follow without them."""
         torch = self._torch
         seen = {}
         with on_processors(fill=1):
             _, node, tree = self.generate(case, SEEDS[0])
         with on_processors(fill=2):
             _, _, other_fill = self.generate(case, SEEDS[0])
-            _, other_node, other = self.generate(case, SEEDS[1])
+            other_data, other_node, other = self.generate(case, SEEDS[1])
         if other_node != node or [t.shape for _, t in other.tensors] != [t.shape for _, t in tree.tensors]:
             raise Refused("generate_input builds other data for another seed")
         if other.numbers != tree.numbers:
@@ -220,13 +225,32 @@ class Problem:
         ]
         seen["repeats"] = not any(seen["random"])
         del other_fill, other, again  # they may be large
+        if shapes_known or elements(tree) > MOST_REPEATED:
+            del other_data
         given = [tensor.clone() for tensor in tensors]
         result = Tree(torch, None, of_results=True)
         with on_processors():
             out = self._ref_kernel(rebuilt(node, given, [v for _, v in tree.numbers]))
-            seen["result"] = result.of(out)
+        seen["changed"] = [
+            not bool(torch.equal(bits(torch, a), bits(torch, b))) for a, b in zip(tensors, given)
+        ]
+        places = [i for i, changed in enumerate(seen["changed"]) if changed] if out is None else []
+        seen["result"] = result.of(tuple(given[i] for i in places) if places else out)
+        if places:
+            seen["result"]["in"] = places
+            result.tensors = [(tree.tensors[i][0], given[i]) for i in places]
         if not result.tensors:
-            raise Refused(f"ref_kernel returns no tensor, but a {type(out).__name__}")
+            raise Refused(
+                "ref_kernel returns nothing and changes no tensor of data"
+                if out is None
+                else f"ref_kernel returns no tensor, but a {type(out).__name__}"
+            )
+        if out is not None and not shapes_known and elements(tree) <= MOST_REPEATED:
+            other_result = Tree(torch, None, of_results=True)
+            with on_processors():
+                other_result.of(self._ref_kernel(other_data))
+            if [t.shape for _, t in other_result.tensors] != [t.shape for _, t in result.tensors]:
+                raise Refused("ref_kernel returns results of other shapes for another seed")
         outs = [tensor for _, tensor in result.tensors]
         seen["outs"] = result
         seen["same_as"] = [
@@ -235,9 +259,6 @@ class Problem:
         ]
         held = {storage_of(tensor) for tensor in outs}
         seen["returned"] = [storage_of(tensor) in held for tensor in given]
-        seen["changed"] = [
-            not bool(torch.equal(bits(torch, a), bits(torch, b))) for a, b in zip(tensors, given)
-        ]
         kept = [tensor.clone() for tensor in outs]
         # Their values are no longer needed, and may be large.
         result.tensors = [(name, tensor.to("meta")) for name, tensor in result.tensors]
@@ -245,10 +266,24 @@ class Problem:
         checks.seen.clear()
         with on_processors():
             fresh = self.clone(node, tensors, [v for _, v in tree.numbers])
-            verdict = self._check(fresh, rebuilt(seen["result"], kept, []))
-        good = verdict[0] if isinstance(verdict, tuple) else not verdict
+            if places:
+                written = written_in(seen["result"], node, fresh)
+                for place, value in zip(written, kept):
+                    place.copy_(value)
+                kept = written
+                verdict = self._check(fresh, None)
+            else:
+                verdict = self._check(fresh, rebuilt(seen["result"], kept, []))
+        if isinstance(verdict, bool):
+            raise Refused(
+                "check_implementation returns a truth value alone: return (right, message), or a message that is "
+                "empty if the answer is right, as upstream's eval.py takes it"
+            )
+        good, words = verdict if isinstance(verdict, tuple) else (not verdict, verdict)
         if not good:
-            raise Refused("check_implementation refuses the answer of ref_kernel itself")
+            raise Refused(
+                f"check_implementation refuses the answer of ref_kernel itself: {' '.join(str(words).split())[:200]}"
+            )
         seen["tolerances"] = checks.of(kept)
         return tree, node, seen
 
@@ -301,8 +336,10 @@ def describe(torch, module, cases):
     looked = {}
     small = [i for i in order[:LOOKED_AT] if i == order[0] or elements(found[i].tree) <= MOST_LOOKED_AT]
     for i in [i for i, shapes in enumerate(found) if shapes is None] + small:
-        looked[i] = problem.look(cases[i], checks)
+        known = found[i] is not None and found[i].result is not None
+        looked[i] = problem.look(cases[i], checks, known)
     follow_data(torch, found, looked)
+    follow_places(torch, found, looked)
     for i in order:
         if found[i].result is None and i not in looked:
             looked[i] = problem.look(cases[i], checks)

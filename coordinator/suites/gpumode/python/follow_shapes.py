@@ -71,6 +71,16 @@ def follow_arguments(torch, found, cases):
             found[i] = Shapes(in_shapes(torch, extents, like.tree), like.node)
 
 
+def follow_places(torch, found, looked):
+    """Shapes of results where ref_kernel returns nothing: those of the tensors of data that it writes into."""
+    seen = next(iter(looked.values()))[2]
+    for shapes in found:
+        if "in" not in seen["result"] or shapes is None or shapes.result is not None:
+            continue
+        shapes.result = Tree(torch, None)
+        shapes.result.tensors = [shapes.tree.tensors[i] for i in seen["result"]["in"]]
+
+
 def follow_data(torch, found, looked):
     """Shapes of results that only their values would show, by the shapes and numbers of data."""
     def numbers_of(tree):

@@ -17,7 +17,8 @@ class Tree:
     {"tensor": i}, {"number": i}, {"constant": value}, {"object": [form, node of what it holds]} (object_forms.py)
     or {"again": i} for an object that is there before, the i-th to be complete; where cases differ in how many
     tensors a container has, also {"each": ...} (nested_values.py). A number in a result is a tensor of one element,
-    {"tensor": i, "item": "int"}."""
+    {"tensor": i, "item": "int"}. Where functions return nothing, "in" of the result's node has the numbers of the
+    tensors of data that they write into."""
 
     def __init__(self, torch, names, of_results=False):
         self._torch = torch
@@ -35,6 +36,8 @@ class Tree:
         if isinstance(value, self._torch.Tensor):
             if type(value) not in (self._torch.Tensor, self._torch.nn.Parameter):
                 raise Refused(f"'{name}' is a {type(value).__name__}, not a plain tensor")
+            if value.layout is not self._torch.strided or value.is_quantized:
+                raise Refused(f"'{name}' is a sparse or quantized tensor, which no task takes")
             self.tensors.append((name or "x", value))
             return {"tensor": len(self.tensors) - 1}
         if isinstance(value, (bool, int, float)) and not isinstance(value, enum.Enum):

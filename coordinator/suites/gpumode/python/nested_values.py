@@ -69,6 +69,12 @@ class Flat:
                 self._add(part, one)
 
 
+def written_in(node, data_node, data):
+    """The results of functions that return nothing: the tensors of `data` that they write into."""
+    tensors = Flat(data_node, data).tensors
+    return tuple(tensors[i] for i in node["in"])
+
+
 def counted(container, before, after):
     """The tensors of a dict whose keys count them, or of a list."""
     if not isinstance(container, dict):

@@ -18,8 +18,8 @@ _UNSET = ("empty", "empty_like", "empty_strided", "new_empty")
 @_contextlib.contextmanager
 def placed(device, fill=0, shapes_only=False):
     """What asks for "cuda" within gets `device`: "cpu", or "meta" for tensors without values. What
-    torch.empty and its like return has bytes of `fill`. `shapes_only`: zeros may stand for results that
-    processors cannot compute."""
+    torch.empty and its like return has bytes of `fill`, unless that is None. `shapes_only`: zeros may stand
+    for results that processors cannot compute."""
 
     def moved(value):
         if isinstance(value, str) and value.split(":")[0] == "cuda":
@@ -39,7 +39,7 @@ def placed(device, fill=0, shapes_only=False):
             if device == "meta" and name in _MAKERS and "_like" not in name and name != "as_tensor":
                 named["device"] = "meta"
             out = function(*values, **named)
-            if name in _UNSET and out.device.type == "cpu" and out.numel():
+            if fill is not None and name in _UNSET and out.device.type == "cpu" and out.numel():
                 out.view(-1).view(_torch.uint8).fill_(fill) if out.is_contiguous() else out.zero_()
             return out
 

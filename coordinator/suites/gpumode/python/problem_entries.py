@@ -1,8 +1,22 @@
 
 
 # ---- The functions of a problem: as usual, or those that its eval.py calls instead (trace_evaluator.py).
+import inspect as _inspect
+
+
 def maker_of_data(entries, reference):
     return getattr(reference, entries["generate"] if entries else "generate_input")
+
+
+def seeded(arguments, maker, seed):
+    """The arguments of a case with this seed, also where only the function's default has one."""
+    try:
+        parameters = _inspect.signature(maker).parameters
+    except (TypeError, ValueError):
+        parameters = {}
+    if "seed" in arguments or "seed" in parameters:
+        arguments["seed"] = seed
+    return arguments
 
 
 def answering(entries, module, side):

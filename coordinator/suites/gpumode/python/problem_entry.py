@@ -2,9 +2,10 @@
 of `data` one by one, then the results' places; or it returns the results of a candidate, where they are the
 task's outputs as they are. placement.py, problem_entries.py, object_forms.py and nested_values.py follow it.
 
-As a reference it calls ref_kernel of reference.py on copies, and make_inputs calls generate_input. As a
-candidate it calls custom_kernel of submission.py, which lies beside it unchanged. Where a problem's functions
-have other names, it calls these.
+As a reference it calls ref_kernel of reference.py on copies, and make_inputs calls generate_input. As the
+baseline it calls ref_kernel as it would a candidate, so that the two times compare. As a candidate it calls
+custom_kernel of submission.py, which lies beside it unchanged. Where a problem's functions have other names,
+it calls these.
 """
 
 import functools as _functools
@@ -12,7 +13,8 @@ import inspect as _inspect
 import json as _json
 
 _SPEC = _json.loads(bytes.fromhex("@SPEC@").decode("utf-8"))
-_REFERENCE = @REFERENCE@
+_ROLE = "@ROLE@"  # "reference", "baseline" or "submission"
+_SIDE = "submission" if _ROLE == "submission" else "reference"
 # Fresh inputs come from seeds below this: problems add seeds to values, so that large ones would drown
 # these in rounding.
 _SEEDS = 1 << 16
@@ -51,13 +53,11 @@ def _as_own(tensor, entry):
 
 def make_inputs(seed, case_number):
     case = arguments_of(_SPEC["cases"][case_number])
-    seed %= _SEEDS
-    if "seed" in case:
-        case["seed"] = seed
     with _on("cuda" if _torch.cuda.is_available() else "cpu"):
         import reference
 
-        tree = Flat(_SPEC["data"], maker_of_data(_SPEC["entries"], reference)(**case))
+        maker = maker_of_data(_SPEC["entries"], reference)
+        tree = Flat(_SPEC["data"], maker(**seeded(case, maker, seed % _SEEDS)))
     made = {entry["name"]: value for entry, value in zip(_SPEC["numbers"], tree.numbers)}
     for entry, tensor in zip(_SPEC["inputs"], tree.tensors):
         if entry["output"] < 0:
@@ -71,7 +71,7 @@ def _data(arguments, outputs):
     tensors = []
     for entry in _SPEC["inputs"]:
         tensor = outputs[entry["output"]] if entry["output"] >= 0 else arguments.pop(0)
-        if _REFERENCE or entry["updated"] or (entry["unset"] and entry["output"] < 0):
+        if _ROLE == "reference" or entry["updated"] or (entry["unset"] and entry["output"] < 0):
             tensor = tensor.clone()
         tensors.append(_as_own(tensor, entry))
     numbers = [
@@ -83,7 +83,7 @@ def _data(arguments, outputs):
 
 @_functools.lru_cache(None)
 def _what_returns():
-    names = _names_of("reference" if _REFERENCE else "submission")
+    names = _names_of(_SIDE)
     return f"what {' and '.join(names)} {'returns' if len(names) == 1 else 'return'}"
 
 
@@ -115,7 +115,7 @@ def _store(result, outputs):
             place.copy_(leaf)
 
 
-if not _REFERENCE:
+if _ROLE == "submission":
     import submission as _submission
 
     for _name in _names_of("submission"):
@@ -123,10 +123,35 @@ if not _REFERENCE:
             raise AttributeError(f"submission.py defines no function '{_name}'")
 
 
+def _on(device):
+    """Problems name "cuda" themselves; on processors that is what they get."""
+    return placed("cpu") if device == "cpu" else _contextlib.nullcontext()
+
+
 @_functools.lru_cache(None)
-def _own():
-    """The submission's functions, data -> result."""
-    return answering(_SPEC["entries"], _submission, "submission")
+def _own(device):
+    """The functions of the submission or of the problem as one, data -> result."""
+    if _ROLE == "submission":
+        module = _submission
+    else:
+        if _ROLE == "baseline" and device == "cpu":
+            # For the rest of the process: no call's time has a part of it.
+            placed("cpu", fill=None).__enter__()
+        import reference as module
+
+    answer = answering(_SPEC["entries"], module, _SIDE)
+    if "in" not in _SPEC["result"]:
+        return answer
+
+    def write(data):
+        answer(data)
+        return written_in(_SPEC["result"], _SPEC["data"], data)
+
+    return write
+
+
+def _device_of(tensors):
+    return next((tensor.device.type for tensor in tensors if isinstance(tensor, _torch.Tensor)), "cpu")
 
 
 def _split(arguments):
@@ -136,30 +161,26 @@ def _split(arguments):
 
 def _written(*arguments):
     inputs, outputs = _split(arguments)
-    if not _REFERENCE:
-        _store(_own()(_data(inputs, outputs)), outputs)
-        return
-    with _on(outputs[0].device.type):
-        import reference
-
-        _store(answering(_SPEC["entries"], reference, "reference")(_data(inputs, outputs)), outputs)
+    device = _device_of(outputs)
+    with _on(device) if _ROLE == "reference" else _contextlib.nullcontext():
+        _store(_own(device)(_data(inputs, outputs)), outputs)
 
 
 def _prepare_written(*arguments):
-    """The submission's own call, with `data` as upstream's clock gives it, the same in every call of a
+    """The program's own call, with `data` as upstream's clock gives it, the same in every call of a
     benchmark; and what takes its result."""
     inputs, outputs = _split(arguments)
-    own, data = _own(), _data(inputs, outputs)
+    own, data = _own(_device_of(outputs)), _data(inputs, outputs)
     return (lambda: own(data)), (lambda result: _store(result, outputs))
 
 
 def _prepare_returned(*inputs):
-    own, data = _own(), _data(inputs, [])
+    own, data = _own(_device_of(inputs)), _data(inputs, [])
     return (lambda: own(data)), _results
 
 
 def _returned(*inputs):
-    return _results(_own()(_data(inputs, [])))
+    return _results(_own(_device_of(inputs))(_data(inputs, [])))
 
 
 def _results(result):
@@ -181,7 +202,7 @@ def _entry():
         and entry["order"] == list(range(len(entry["order"])))
         for i, entry in enumerate(_SPEC["outputs"])
     )
-    if _REFERENCE or not plain:
+    if _ROLE == "reference" or not plain:
         return _written
     # The runner looks at how many arguments there are.
     count = sum(entry["output"] < 0 for entry in _SPEC["inputs"]) + len(_SPEC["numbers"])
@@ -190,7 +211,7 @@ def _entry():
     return _returned
 
 
-if not _REFERENCE:
+if _ROLE != "reference":
     _written.prepare = _prepare_written
     _returned.prepare = _prepare_returned
 run = _entry()
@@ -208,10 +229,16 @@ def judge_outputs(*arguments):
         import reference
 
         data = _data(inputs, [_torch.zeros_like(output) for output in outputs])
-        said = reference.check_implementation(data, rebuilt(_SPEC["result"], parts, []))
+        if "in" in _SPEC["result"]:
+            result = None
+            for place, part in zip(written_in(_SPEC["result"], _SPEC["data"], data), parts):
+                place.copy_(part)
+        else:
+            result = rebuilt(_SPEC["result"], parts, [])
+        said = reference.check_implementation(data, result)
         if verdict.device.type == "cuda":
             # Candidates need the room.
-            del data, parts
+            del data, parts, result
             _torch.cuda.empty_cache()
     good, words = said if isinstance(said, tuple) else (not said, said)
     words = str(words).encode("ascii", "replace").replace(b"\0", b"?")[: len(verdict) - 2]
@@ -219,8 +246,3 @@ def judge_outputs(*arguments):
     verdict[0] = 1 if good else 2
     if not good and words:
         verdict[1 : 1 + len(words)] = _torch.tensor(list(words), dtype=_torch.int8)
-
-
-def _on(device):
-    """Problems name "cuda" themselves; on processors that is what they get."""
-    return placed("cpu") if device == "cpu" else _contextlib.nullcontext()

@@ -37,6 +37,11 @@ def _ksearch_submission(program):
             result = output.view(getattr(torch, entry["own_dtype"]))
             order = spec["inputs"][places[i]]["order"] if i in places else list(range(result.dim()))
             results.append(result.permute([order.index(k) for k in range(len(order))]))
+        if "in" in spec["result"]:
+            for place, result in zip(written_in(spec["result"], spec["data"], data), results):
+                if place.data_ptr() != result.data_ptr():
+                    place.copy_(result)
+            return None
         return rebuilt(spec["result"], results, [])
 
     return custom_kernel
