@@ -191,6 +191,12 @@ std::string WorkloadLine(const PromptFacts& facts, const v1::Workload& workload)
   return line;
 }
 
+// If programs may have a form of the task's own, its author's text says more than the converted
+// reference, and than the baseline, which calls the same function.
+bool ShowsOwnText(const v1::Task& task) {
+  return !task.forms().empty() && !task.definition().reference_text().empty();
+}
+
 }  // namespace
 
 std::string DefinitionText(const PromptFacts& facts) {
@@ -236,11 +242,7 @@ std::string WorkloadsText(const PromptFacts& facts) {
 
 std::string ReferenceText(const PromptFacts& facts) {
   const v1::Sources* const sources = ChooseTrusted(facts.task.references(), facts.language);
-  // If programs may have a form of the task's own, its author's text says more than the converted
-  // reference.
-  const bool shows_own =
-      !facts.task.forms().empty() && !facts.task.definition().reference_text().empty();
-  if (sources != nullptr && !shows_own) {
+  if (sources != nullptr && !ShowsOwnText(facts.task)) {
     std::string text;
     for (const v1::SourceFile& file : sources->files()) {
       absl::StrAppend(&text, "<reference path=\"", file.path(), "\">\n", SafeText(file.content()),
@@ -288,13 +290,7 @@ std::string UnseenSizesText(const PromptFacts& facts) {
 
 std::string BaselineText(const PromptFacts& facts, size_t max_bytes) {
   const v1::Sources* const shown = ChooseTrusted(facts.task.baselines(), facts.language);
-  if (shown == nullptr) return "";
-  // Leaves out a baseline that is the reference itself.
-  const v1::Sources* const reference = ChooseTrusted(facts.task.references(), facts.language);
-  if (!facts.task.forms().empty() && reference != nullptr &&
-      CandidateId(*shown) == CandidateId(*reference)) {
-    return "";
-  }
+  if (shown == nullptr || ShowsOwnText(facts.task)) return "";
   std::string text;
   for (const v1::SourceFile& file : shown->files()) {
     absl::StrAppend(&text, "<baseline path=\"", file.path(), "\">\n", SafeText(file.content()),
