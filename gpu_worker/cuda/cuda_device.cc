@@ -61,18 +61,13 @@ CUmemAllocationProp ShareableMemory(CUdevice device) {
 }
 
 absl::StatusOr<std::shared_ptr<const CudaDevice>> CudaDevice::Open(
-    std::shared_ptr<const DriverApi> api, absl::string_view uuid, bool blocking) {
+    std::shared_ptr<const DriverApi> api, absl::string_view uuid) {
   ASSIGN_OR_RETURN(const std::vector<ListedGpu> gpus, ListGpus(*api));
   const ListedGpu* found = nullptr;
   for (const ListedGpu& gpu : gpus) {
     if (found == nullptr && (uuid.empty() || absl::EqualsIgnoreCase(gpu.uuid, uuid))) found = &gpu;
   }
   if (found == nullptr) return NoSuchGpu(uuid, gpus);
-  if (blocking) {
-    RETURN_IF_CUDA_ERROR(*api,
-                         api->cuDevicePrimaryCtxSetFlags(found->device, CU_CTX_SCHED_BLOCKING_SYNC),
-                         "set a context's flags");
-  }
   CUcontext context = nullptr;
   RETURN_IF_CUDA_ERROR(*api, api->cuDevicePrimaryCtxRetain(&context, found->device),
                        absl::StrCat("open ", found->uuid));

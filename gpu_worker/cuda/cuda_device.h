@@ -20,9 +20,9 @@ std::string GpuUuidText(const CUuuid& uuid);
 class CudaDevice {
  public:
   // `uuid`: as above; empty takes the first GPU that the driver lists. NOT_FOUND names the existing
-  // GPUs. With `blocking`, waiting for the device yields the core.
+  // GPUs.
   static absl::StatusOr<std::shared_ptr<const CudaDevice>> Open(
-      std::shared_ptr<const DriverApi> api, absl::string_view uuid, bool blocking = false);
+      std::shared_ptr<const DriverApi> api, absl::string_view uuid);
   ~CudaDevice();
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;

@@ -28,7 +28,6 @@ namespace ksearch {
   F(cuMemPoolSetAttribute)                       \
   F(cuDevicePrimaryCtxRetain)                    \
   F(cuDevicePrimaryCtxRelease)                   \
-  F(cuDevicePrimaryCtxSetFlags)                  \
   F(cuCtxSetCurrent)                             \
   F(cuCtxGetCurrent)                             \
   F(cuCtxSynchronize)                            \

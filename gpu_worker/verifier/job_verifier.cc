@@ -134,8 +134,9 @@ absl::StatusOr<v1::Verdict> JobVerifier::Judge(const v1::VerifierRequest& reques
   RETURN_IF_ERROR(PrepareJob(&job));
   RETURN_IF_ERROR(TryTrustedPrograms(&job));
   // Nothing of a start may fall into what is timed; but what starts beside a GPU's screening is off
-  // the device, as the compilers that work beside it are.
-  const bool starts_beside = bench_.gpu() != nullptr && request.job().kind() == v1::JOB_KIND_SCREEN;
+  // the device, as the compilers that work beside it are. Suites' clocks also time the host.
+  const bool starts_beside =
+      bench_.gpu() != nullptr && request.job().kind() == v1::JOB_KIND_SCREEN && !TimesAsSuite(job);
   if (!starts_beside) bench_.starter().Settle();
   const absl::Time baseline_start = clock.SteadyNow();
   // Before the candidate is there: it could slow the baseline down.

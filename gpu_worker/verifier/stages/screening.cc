@@ -54,6 +54,10 @@ absl::StatusOr<Ending> TimeBySuite(WorkloadSession& session, int sets, size_t in
 
 }  // namespace
 
+bool TimesAsSuite(const JudgedJob& job) {
+  return job.plan.suite_clock() && job.request.task().has_suite_clock();
+}
+
 absl::Status TimeCandidate(std::unique_ptr<RunnerLink>* link, JudgedJob* job) {
   const Clock& clock = job->bench.clock();
   TimingRole role;
@@ -102,7 +106,7 @@ absl::Status TimeCandidate(std::unique_ptr<RunnerLink>* link, JudgedJob* job) {
       ending = std::move(copies.ending);
       if (!copies.us.empty()) timed.facts.set_copy_us(Median(std::move(copies.us)));
     }
-    if (ending.passed() && job->plan.suite_clock() && job->request.task().has_suite_clock()) {
+    if (ending.passed() && TimesAsSuite(*job)) {
       ASSIGN_OR_RETURN(ending, TimeBySuite(session, sets, i, job));
     }
     for (WorkloadSession::Suspect& suspect : session.suspects()) {

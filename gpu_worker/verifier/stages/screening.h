@@ -9,9 +9,11 @@
 
 namespace ksearch {
 
-// For a SCREEN, after the gate: times the candidate on every workload, also by the clock of the
-// task's suite if the plan says so, and judges what timed calls wrote. *link is replaced if the
-// candidate needs a new process.
+// Returns true if the candidate is also timed by the clock of the task's suite.
+bool TimesAsSuite(const JudgedJob& job);
+
+// For a SCREEN, after the gate: times the candidate on every workload, also as its suite does, and
+// judges what timed calls wrote. *link is replaced if the candidate needs a new process.
 absl::Status TimeCandidate(std::unique_ptr<RunnerLink>* link, JudgedJob* job);
 
 }  // namespace ksearch
