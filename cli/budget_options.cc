@@ -151,35 +151,35 @@ CLI::Option* AddDuration(CLI::App* app, const std::string& flag, const std::stri
 void AddBudgetOptions(CLI::App* app, v1::Budget* budget) {
   app->add_option_function<std::string>(
       "--budget-usd", [budget](const std::string& v) { budget->set_usd(v); },
-      "most that the model calls may cost, in dollars");
+      "maximum cost of the model calls, in dollars");
   AddParsed<v1::ModelBudget>(
       app, "--model-budget-usd", "the same for one model: MODEL=DOLLARS", ParseModelBudget,
       [budget](const v1::ModelBudget& model) { *budget->add_models() = model; });
-  AddCount(app, "--max-llm-calls", "most model calls",
+  AddCount(app, "--max-llm-calls", "maximum number of model calls",
            [budget](int64_t v) { budget->set_llm_calls(v); });
-  AddCount(app, "--max-tokens", "most tokens, input and output together",
+  AddCount(app, "--max-tokens", "maximum number of tokens, input and output together",
            [budget](int64_t v) { budget->set_tokens(v); });
-  AddDuration(app, "--max-gpu-seconds", "most time on devices, summed over evaluations",
+  AddDuration(app, "--max-gpu-seconds", "maximum time on devices, summed over evaluations",
               [budget](const absl::Duration& v) { *budget->mutable_gpu_time() = ToProto(v); });
-  AddDuration(app, "--max-wall-time", "most time the run is active, e.g. 90, 45m or 2h30m",
+  AddDuration(app, "--max-wall-time", "maximum time that the run is active, e.g. 90, 45m or 2h30m",
               [budget](const absl::Duration& v) { *budget->mutable_wall_time() = ToProto(v); });
 }
 
 void AddModelOptions(CLI::App* app, v1::RunConfig* run) {
   AddParsed<v1::ModelUse>(app, "--use",
-                          "a model for a role, several times for several models: "
+                          "a model for a role; may be repeated: "
                           "role=code,provider=P,model=M,effort=high,weight=0.5,max-output=16000",
                           ParseModelUse,
                           [run](const v1::ModelUse& use) { *run->add_models() = use; });
   app->add_option_function<std::string>(
          "--model-choice", [run](const std::string& v) { run->set_model_choice(kChoices.at(v)); },
-         "among several models of a role: weights (default), or ucb: by what they bring and cost")
+         "how to choose among a role's models: weights (default), or ucb: by gain and cost")
       ->check(CLI::IsMember(kChoices));
   AddParsed<v1::ModelPrice>(
       app, "--price",
       "a model's price: MODEL=INPUT,OUTPUT[,CACHE_READ], in dollars per million tokens", ParsePrice,
       [run](const v1::ModelPrice& price) { *run->add_prices() = price; });
-  AddCount(app, "--max-output-tokens", "most tokens of one reply (default 32000)",
+  AddCount(app, "--max-output-tokens", "maximum number of tokens per reply (default 32000)",
            [run](int64_t v) {
              run->set_max_output_tokens(static_cast<int32_t>(std::min<int64_t>(v, INT32_MAX)));
            });

@@ -110,7 +110,7 @@ void AddRun(CLI::App* app, Options* options) {
                  [run](int v) { run->set_parallel(v); });
   app->add_option_function<int>(
          "--priority", [run](int v) { run->set_priority(v); },
-         "share of workers and of model calls beside other runs, 1 to 100 (default 10)")
+         "share of workers and model calls relative to other runs, 1 to 100 (default 10)")
       ->check(CLI::Range(kLeastPriority, kMostPriority));
   BindCount<uint64_t>(app, "--seed", "seed of the search's random choices (default 1)", UINT64_MAX,
                       [run](uint64_t v) { run->set_seed(v); });
@@ -120,7 +120,8 @@ void AddRun(CLI::App* app, Options* options) {
          "default, or paper: K-Search exactly as published")
       ->check(CLI::IsMember(kPresets));
   BindCount<int>(
-      app, "--stagnation", "a cycle ends after this many attempts without progress (default 7)",
+      app, "--stagnation",
+      "a cycle ends after this many attempts without progress (default 3; preset paper: 7)",
       kMostStagnation, [run](int v) { run->mutable_world_model()->set_stagnation_window(v); });
   Bind<std::string>(app, "--effort", "reasoning effort requested from the model",
                     [run](const std::string& v) { run->set_reasoning_effort(v); });
@@ -159,8 +160,7 @@ void AddRun(CLI::App* app, Options* options) {
       ->excludes(published)
       ->excludes(solution);
   Bind<std::string>(app, "--target-gpu",
-                    "name this hardware to the models, e.g. \"H100\" (default: what the workers "
-                    "report)",
+                    "hardware that prompts name, e.g. \"H100\" (default: what the workers report)",
                     [run](const std::string& v) { run->set_target_hardware(v); });
   app->add_option("--baseline-solution", options->seed_solution,
                   "the published solution to beat: the same as --seed-published")
@@ -195,12 +195,13 @@ void AddRun(CLI::App* app, Options* options) {
 }
 
 void AddBackup(CLI::App* app, Options* options) {
-  app->add_option("file", options->out, "where the copy goes; an older one is replaced")
+  app->add_option("file", options->out, "file for the copy; an existing one is replaced")
       ->required();
 }
 
 void AddGc(CLI::App* app, Options* options) {
-  app->add_option("--run", options->gc_runs, "this run, which must have ended; may repeat")
+  app->add_option("--run", options->gc_runs,
+                  "archive this run, which must have ended; may be repeated")
       ->allow_extra_args(false);
   CLI::Option* const age =
       app->add_option_function<std::string>(
@@ -215,7 +216,7 @@ void AddGc(CLI::App* app, Options* options) {
                }
                options->gc_older_than = days * absl::Hours(24);
              },
-             "every run that ended at least this long ago, e.g. 90d")
+             "archive every run that ended at least this long ago, e.g. 90d")
           ->type_name("DAYS");
   app->add_option_function<std::string>(
          "--before",
@@ -229,12 +230,12 @@ void AddGc(CLI::App* app, Options* options) {
            }
            options->gc_before = day;
          },
-         "every run that ended before this date (UTC), e.g. 2026-11-30")
+         "archive every run that ended before this date (UTC), e.g. 2026-11-30")
       ->excludes(age);
   CLI::Option* const archive =
-      app->add_option("--archive", options->out, "the new file that they go to");
-  CLI::Option* const dry =
-      app->add_flag("--dry-run", options->dry_run, "say what would go, and change nothing");
+      app->add_option("--archive", options->out, "new file for the archived runs");
+  CLI::Option* const dry = app->add_flag("--dry-run", options->dry_run,
+                                         "print what would be archived, and change nothing");
   dry->excludes(archive);
   app->callback([options, archive, dry] {
     options->command = "gc";
@@ -308,8 +309,8 @@ void AddEval(CLI::App* app, Options* options) {
           ->excludes(confirm);
   CLI::Option* const compat =
       app->add_option("--compat", options->compat,
-                      "do as the own evaluator of the task's suite does in this mode "
-                      "(docs/suites); benchmark: also time the program by its clock")
+                      "evaluate as the task's suite does in this mode (docs/suites); "
+                      "benchmark: also time the program by the suite's clock")
           ->expected(0, 1)
           ->default_str(kBenchmarkMode)
           ->type_name("[test|benchmark|leaderboard]")
@@ -329,8 +330,9 @@ void AddEval(CLI::App* app, Options* options) {
                   "only on a device of this model, as `ksearch workers` names it")
       ->excludes(build);
   app->add_flag("--repeat", options->repeat, "measure again even if a result is on record");
-  app->add_flag("--profile", options->profile,
-                "then profile it with ncu on its slowest workload and print what limits its speed");
+  app->add_flag(
+      "--profile", options->profile,
+      "afterwards, profile it with ncu on its slowest workload and print what limits its speed");
   AddDuration(app, "--wait-for-workers",
               "wait this long for a worker that can do it, e.g. 10m (default 10 s)",
               [options](const absl::Duration& time) { options->wait_for_workers = time; });
@@ -353,11 +355,11 @@ void AddAccess(CLI::App* app, ClientAccessFiles* access) {
 
 void AddUp(CLI::App* app, Options* options) {
   app->add_option("--sink", options->sinks,
-                  "also write what runs do for another program: wandb, tensorboard or jsonl, each "
-                  "optionally with :FOLDER; may be repeated; none: remove all")
+                  "also write the events of runs in this format: wandb, tensorboard or jsonl, "
+                  "optionally with :FOLDER; may be repeated; none: remove all sinks")
       ->allow_extra_args(false);
   app->add_flag("--status", options->show_status,
-                "only report what is running and what it can do; exit code 5 if it cannot be used");
+                "only report what is running and what it can do; exit code 5 if it is not usable");
 }
 
 void AddDown(CLI::App* app, Options* options) {
@@ -369,7 +371,7 @@ void AddDown(CLI::App* app, Options* options) {
 }
 
 void AddResume(CLI::App* app, Options* options) {
-  BindCount<int>(app, "--rounds", "new total budget", kMostRounds,
+  BindCount<int>(app, "--rounds", "new total number of rounds", kMostRounds,
                  [options](int v) { options->rounds = v; });
   AddBudgetOptions(app, &options->budget);
 }
@@ -384,27 +386,27 @@ void AddSteer(CLI::App* app, Options* options) {
     return sub;
   };
   const auto under = [&](CLI::App* sub) {
-    sub->add_option("--under", options->node_id, "node below which it goes (default: the root)");
+    sub->add_option("--under", options->node_id, "parent of its node (default: the root)");
   };
-  add("pause", "start no new model call or evaluation; what is under way ends and counts");
+  add("pause", "start no new model call or evaluation; those in progress end and count");
   add("unpause", "continue a paused run")->alias("go-on");
   CLI::App* score = add("score", "set the score of an idea; the highest is tried first");
-  score->add_option("node", options->node_id, "id of its node, see tree")->required();
+  score->add_option("node", options->node_id, "id of its node, as `tree` prints it")->required();
   score->add_option("score", options->score, "from 0 to 1")
       ->required()
       ->check(CLI::Range(0.0, 1.0));
   CLI::App* idea = add("add", "add an idea");
-  idea->add_option("title", options->title, "what to try, in a line")->required();
+  idea->add_option("title", options->title, "what to try, in one line")->required();
   idea->add_option("--description", options->description, "how, in words for the model");
   idea->add_option("--score", options->score, "from 0 to 1 (default 0.9)")
       ->check(CLI::Range(0.0, 1.0));
   under(idea);
-  CLI::App* prune = add("prune", "remove an idea that nobody works on");
-  prune->add_option("node", options->node_id, "id of its node, see tree")->required();
+  CLI::App* prune = add("prune", "remove an idea that no attempt is working on");
+  prune->add_option("node", options->node_id, "id of its node, as `tree` prints it")->required();
   prune->add_option("--reason", options->reason, "why, in words for the model");
   CLI::App* give = add("give", "give the run a program to build on");
   give->add_option("files", options->files, "its source files")->required();
-  give->add_option("--title", options->title, "what it is, in a line");
+  give->add_option("--title", options->title, "what it is, in one line");
   under(give);
 }
 
@@ -424,21 +426,23 @@ void AddToken(CLI::App* app, Options* options) {
   CLI::Option* const out =
       create->add_option("--out", options->out, "write it to this new file instead of printing it");
   create
-      ->add_option("--access-file", options->access_file,
-                   "write it to this new file with all that a worker needs besides: --coordinator, "
-                   "--ca-file, --server-name and --pool; `ksearch-worker --access FILE` reads it")
+      ->add_option(
+          "--access-file", options->access_file,
+          "write it to this new file, together with the values of --coordinator, --ca-file, "
+          "--server-name and --pool; `ksearch-worker --access FILE` reads the file")
       ->excludes(out);
   for (const char* name : {"list", "ls"}) {
-    app->add_subcommand(name, "tokens, without their secrets, and revoked workers")
+    app->add_subcommand(name, "list tokens, without their secrets, and revoked workers")
         ->callback([options] { options->action = "list"; });
   }
   CLI::App* revoke = app->add_subcommand(
       "revoke", "revoke a token, or one worker's certificates, also in a running coordinator");
   revoke->callback([options] { options->action = "revoke"; });
   CLI::Option_group* const what = revoke->add_option_group("what");
-  what->add_option("id", options->token_id, "id of the token, see list");
-  CLI::Option* const of_worker = what->add_option(
-      "--worker", options->token_worker, "id of a worker that joined, see `ksearch workers`");
+  what->add_option("id", options->token_id, "id of the token, as `token list` prints it");
+  CLI::Option* const of_worker =
+      what->add_option("--worker", options->token_worker,
+                       "id of a worker that joined, as `ksearch workers` prints it");
   what->require_option(1);
   revoke->add_flag("--undo", options->undo, "let the worker join again")->needs(of_worker);
 }
@@ -493,13 +497,14 @@ void AddMailbox(CLI::App* mailbox, Options* options) {
       "file", options->answer_file,
       "the whole reply as text, or NAME.json; - is standard input; default: your $EDITOR "
       "on a terminal, else standard input");
-  answer->add_option("--by", options->answered_by, "who answers; kept with the answer");
+  answer->add_option("--by", options->answered_by, "who answers; stored with the answer");
   answer->add_option("--model", options->answer_model,
-                     "the model that wrote the answer; kept with it");
+                     "the model that wrote the answer; stored with it");
 }
 
 void AddTaskList(CLI::App* app, Options* options) {
-  app->add_option("task", options->task, "show this task in full, with what is left out and why");
+  app->add_option("task", options->task,
+                  "show this task in full, with the cases that it omits and why");
   app->add_option("--suite", options->suite, "only tasks of this suite");
   app->add_option("--tag", options->tag, "only tasks with this tag");
 }
@@ -511,11 +516,11 @@ void AddTask(CLI::App* app, Options* options) {
   list->callback([options] { options->action = "ls"; });
   AddTaskList(list, options);
   CLI::App* show =
-      app->add_subcommand("show", "show one task in full, with what is left out of it and why");
+      app->add_subcommand("show", "show one task in full, with the cases that it omits and why");
   show->callback([options] { options->action = "ls"; });
   show->add_option("task", options->task, "as `task ls` names it")->required();
-  CLI::App* solutions =
-      app->add_subcommand("solutions", "what others published for a task in its suite");
+  CLI::App* solutions = app->add_subcommand(
+      "solutions", "list the programs that others published for a task in its suite");
   solutions->callback([options] { options->action = "solutions"; });
   solutions->add_option("task", options->task, "as `task ls` names it")->required();
   CLI::App* make =
@@ -523,10 +528,10 @@ void AddTask(CLI::App* app, Options* options) {
   make->callback([options] { options->action = "new"; });
   make->add_option("name", options->task, "name of the task")->required()->check(CheckTaskName);
   make->add_option("--from-torch", options->from_torch,
-                   "FILE.py or FILE.py:FUNCTION, the function as it is now")
+                   "FILE.py or FILE.py:FUNCTION: the function to optimize")
       ->required();
   make->add_option("--shapes", options->shapes,
-                   "values of the axes, as n=1024,4096 or n=1024,d=64; may be repeated")
+                   "values of the axes, e.g. n=1024,4096 or n=1024,d=64; may be repeated")
       ->required()
       ->allow_extra_args(false);
   make->add_option(
@@ -541,9 +546,10 @@ void AddTask(CLI::App* app, Options* options) {
                    "the CPU either way")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->default_val("cpu");
-  make->add_option("--output", options->task_output,
-                   "folder to make the task's folder in (default: the current one; with --local: "
-                   "where the local coordinator looks for tasks of your own)");
+  make->add_option(
+      "--output", options->task_output,
+      "folder in which to create the task's folder (default: the current one; with --local: "
+      "where the local coordinator looks for tasks of your own)");
   make->add_option(
       "--interpreter", options->interpreter,
       "Python interpreter with torch (default: that of VIRTUAL_ENV, else python3 on PATH)");
@@ -552,7 +558,7 @@ void AddTask(CLI::App* app, Options* options) {
   describe->callback([options] { options->action = "describe"; });
   describe->add_option("tasks", options->tasks, "as `task ls` names them");
   describe->add_option("--suite", options->suite,
-                       "all problems of this suite that are no tasks yet");
+                       "all problems of this suite that are not tasks yet");
   CLI::App* check = app->add_subcommand(
       "check", "check on workers that the task passes honest programs and refuses cheats");
   check->callback([options] { options->action = "check"; });
@@ -562,8 +568,8 @@ void AddTask(CLI::App* app, Options* options) {
 void AddCompare(CLI::App* app, Options* options) {
   app->add_option("experiment", options->experiment_file, "textproto file of the experiment")
       ->required();
-  app->add_flag("--dry-run", options->dry_run, "print what it may cost, and start nothing");
-  app->add_option("--html", options->html_file, "also write the report here, as one HTML file");
+  app->add_flag("--dry-run", options->dry_run, "print the estimated cost, and start nothing");
+  app->add_option("--html", options->html_file, "also write the report to this HTML file");
 }
 
 }  // namespace ksearch

@@ -20,14 +20,14 @@ void AddFilter(CLI::App* app, v1::MemoryFilter* filter) {
           return value.empty() ? flag + ": is empty" : std::string();
         });
   };
-  add("--run", "only what this run measured: id, a unique prefix, or 'last'",
+  add("--run", "only gains that this run measured: id, a unique prefix, or 'last'",
       [filter](const std::string& v) { filter->set_run_id(v); });
-  add("--task", "only on this task", [filter](const std::string& v) { filter->set_task(v); });
-  add("--op-type", "only on tasks with this op_type",
+  add("--task", "only gains on this task", [filter](const std::string& v) { filter->set_task(v); });
+  add("--op-type", "only gains on tasks with this op_type",
       [filter](const std::string& v) { filter->set_op_type(v); });
-  add("--architecture", "only on devices of this architecture, e.g. sm_90a",
+  add("--architecture", "only gains on devices of this architecture, e.g. sm_90a",
       [filter](const std::string& v) { filter->set_architecture(v); });
-  add("--benchmark", "only on tasks of this suite, e.g. kernelbench",
+  add("--benchmark", "only gains on tasks of this suite, e.g. kernelbench",
       [filter](const std::string& v) { filter->set_benchmark(v); });
 }
 
@@ -37,12 +37,12 @@ void AddGuidanceOptions(CLI::App* app, v1::RunConfig* run) {
   app->add_option_function<std::string>(
          "--memory",
          [run](const std::string& v) { run->mutable_memory()->set_mode(kMemoryModes.at(v)); },
-         "show planners what earlier runs measured of changes (read), and add to it (read-write, "
-         "the default), or neither (off)")
+         "whether planners see the gains that earlier runs measured (read), and whether this run "
+         "also adds its own (read-write, the default); off: neither")
       ->check(CLI::IsMember(kMemoryModes));
   app->add_flag_callback(
       "--memory-within-benchmark", [run] { run->mutable_memory()->set_within_benchmark(true); },
-      "also show what was measured on tasks of the same benchmark; scores on it are then not "
+      "also show gains measured on tasks of the same benchmark; scores on it are then not "
       "comparable");
   app->add_flag_callback(
       "--judge", [run] { run->set_judge(true); },
@@ -50,9 +50,8 @@ void AddGuidanceOptions(CLI::App* app, v1::RunConfig* run) {
       "one plan");
   app->add_option_function<double>(
          "--floor-share", [run](const double& v) { run->set_floor_share(v); },
-         "end a cycle, or a search without cycles, at this share of the fastest possible, e.g. "
-         "0.95 "
-         "(default: never)")
+         "end a cycle, or a search without cycles, at this share of the highest possible speed, "
+         "e.g. 0.95 (default: never)")
       ->check(CLI::Range(0.1, 1.0));
 }
 
@@ -64,12 +63,12 @@ void AddMemoryCommand(CLI::App* memory, Options* options) {
     sub->callback([options, verb] { options->action = verb; });
     return sub;
   };
-  CLI::App* ls = add("ls", "list what changes brought, by operation, architecture and language");
+  CLI::App* ls = add("ls", "list the gains of changes, by operation, architecture and language");
   AddFilter(ls, &options->memory_filter);
   ls->add_flag("--one-by-one", options->one_by_one, "every measured gain, newest first");
   ls->add_option("--limit", options->limit, "with --one-by-one: at most this many (default 1000)")
       ->check(CLI::Range(1, 1000));
-  add("show", "show what a run was told when it started")
+  add("show", "show the gains that a run read when it started")
       ->add_option("run", options->run_id, "run id, a unique prefix, or 'last'")
       ->required();
   CLI::App* forget =

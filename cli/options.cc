@@ -140,7 +140,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   CLI::App* run_noun = add("run", "start a search and watch it, or list and steer runs");
   AddRun(run_noun, &options);
   AddCompare(add("compare", "compare strategies: tasks x arms x seeds, with intervals"), &options);
-  AddEval(add("eval", "build, check and time a program of yours"), &options);
+  AddEval(add("eval", "build, check and time a program"), &options);
   // The arguments of commands on runs, for old and new spellings alike.
   const auto progress = [&options](CLI::App* sub) { AddProgress(sub, &options); };
   const auto revision = [&options](CLI::App* sub) {
@@ -173,10 +173,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
     sub->add_option("--limit", options.limit, "print at most this many lines, newest last")
         ->check(CLI::Range(1, 1000000));
     sub->add_flag("-f,--follow", options.follow,
-                  "then print events as they happen, until the run ends");
+                  "keep printing events as they happen, until the run ends");
   };
   const auto resume_options = [&options](CLI::App* sub) { AddResume(sub, &options); };
-  const auto nothing = [](CLI::App*) {};
 
   add_for_run("status", "list runs, or show one", false);
   progress(add_for_run("watch", "follow a run until it ends", true));
@@ -222,15 +221,15 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   });
   export_run->add_flag("--force", options.force, "overwrite an existing file");
   export_run->add_flag("--without-results", options.without_results,
-                       "leave out the results of evaluations");
+                       "omit the results of evaluations");
   resume_options(
       add_for_run("resume", "continue a run that was stopped, failed, or reached a cap", true));
   AddSteer(add("steer", "pause a run, edit its tree, or give it a program"), &options);
   const auto list_workers = [&](CLI::App* command) {
     command->add_flag("--gone", options.gone_workers,
-                      "also workers that have been gone for a long time");
+                      "also list workers that have been gone for a long time");
     command->add_flag("--wide", options.wide,
-                      "also clocks, temperature and power of each GPU, and what throttles it");
+                      "also list clocks, temperature and power of each GPU, and what throttles it");
   };
   auto* workers = add("workers", "list workers and their devices");
   auto* drain =
@@ -249,12 +248,12 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   add("demand", "show the demand for workers, free slots, and autoscalers' pools");
   AddTaskList(add("tasks", "list the tasks of all suites"), &options);
   add("jobs", "list evaluations that are queued or in progress, and who waits for them")
-      ->add_option("--task", options.task, "only of this task");
-  auto* report = add("report", "show the standing of a suite's problems, and KernelBench's fast_p");
+      ->add_option("--task", options.task, "only those of this task");
+  auto* report = add("report", "show the results on a suite's problems, and KernelBench's fast_p");
   report->add_option("suite", options.suite, "name of the suite, e.g. kernelbench")->required();
   report->add_option("--task", options.report_tasks,
-                     "only this task or level, without the suite's name, e.g. l1 or l2/76; may "
-                     "repeat");
+                     "only this task or level, without the suite's name, e.g. l1 or l2/76; may be "
+                     "repeated");
   CLI::Option* const only_run =
       report->add_option("--run", options.run_id, "only programs of this run");
   report
@@ -263,25 +262,26 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                    "level_L_problem_P_sample_S_kernel.py, and report on them")
       ->excludes(only_run);
   report->add_option("--device-model", options.device_model,
-                     "only results of this model of device (default: the one with the most)");
+                     "only results of this device model (default: the one with the most results)");
   report->add_option("--baseline-file", options.baseline_file,
-                     "also count over the times in a baseline file of KernelBench");
+                     "also compute fast_p over the times in this baseline file of KernelBench");
   report->add_option("--out", options.out,
                      "also write the best programs, or with --run-folder all samples, as a run "
                      "folder of KernelBench, for one level");
   report->add_flag("--force", options.force, "overwrite an existing run folder");
   auto* results = add("results", "list results on record, and why some of them no longer count");
   results->add_flag("--stale", options.stale, "only results that no longer count");
-  results->add_option("--task", options.task, "only of this task");
+  results->add_option("--task", options.task, "only those of this task");
   results
       ->add_option("--limit", options.result_limit, "at most this many, newest first (default 100)")
       ->check(CLI::Range(1, 1000));
-  add("cancel", "cancel a job, for everybody who waits for it")
-      ->add_option("job", options.job_id, "id of the job, or a unique prefix, see jobs")
+  add("cancel", "cancel a job for everyone who waits for it")
+      ->add_option("job", options.job_id, "id of the job, as `jobs` prints it, or a unique prefix")
       ->required();
   AddMailbox(add("mailbox", "list, show and answer prompts of the mailbox"), &options);
   AddMemoryCommand(
-      add("memory", "gains that runs measured for changes to programs (docs/memory.md)"), &options);
+      add("memory", "list, show and remove the gains that runs measured (docs/memory.md)"),
+      &options);
   AddBackup(add("backup", "copy the coordinator's database into a file, while it is in use"),
             &options);
   AddGc(add("gc", "move runs that ended from the coordinator's database into an archive"),
@@ -316,7 +316,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
     return sub;
   };
   verb(run_noun, "ls", "status", "list runs");
-  nothing(verb_of_run(run_noun, "show", "status", "show where a run stands"));
+  verb_of_run(run_noun, "show", "status", "show the status of a run");
   progress(verb_of_run(run_noun, "watch", "watch", "follow a run until it ends"));
   log_options(verb_of_run(run_noun, "logs", "log", "print the events of a run"));
   revision(verb_of_run(run_noun, "tree", "tree", "show the world model of a run"));
@@ -330,26 +330,29 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                            "show one candidate: source, results, and the call it came from"));
   diff_options(
       verb_of_run(candidate, "diff", "diff", "show the difference between two candidates"));
-  CLI::App* worker = add("worker", "list workers, and have one leave");
+  CLI::App* worker = add("worker", "list workers, and ask one to leave");
   list_workers(verb(worker, "ls", "workers", "list workers and their devices"));
   CLI::App* drain_verb = verb(worker, "drain", "workers", "ask a worker to finish and leave");
-  drain_verb->add_option("worker", options.drain_worker, "its id, see worker ls")->required();
+  drain_verb->add_option("worker", options.drain_worker, "its id, as `worker ls` prints it")
+      ->required();
   AddDuration(drain_verb, "--grace",
               "jobs that it has not finished after this long, e.g. 30s, run elsewhere",
               [&options](const absl::Duration& grace) { options.drain_grace = grace; });
   CLI::App* job = add("job", "list evaluations in progress, and cancel one");
   verb(job, "ls", "jobs", "list evaluations that are queued or in progress")
-      ->add_option("--task", options.task, "only of this task");
-  verb(job, "cancel", "cancel", "cancel a job, for everybody who waits for it")
-      ->add_option("job", options.job_id, "id of the job, or a unique prefix, see job ls")
+      ->add_option("--task", options.task, "only those of this task");
+  verb(job, "cancel", "cancel", "cancel a job for everyone who waits for it")
+      ->add_option("job", options.job_id,
+                   "id of the job, as `job ls` prints it, or a unique prefix")
       ->required();
   CLI::App* config = add("config", "check a configuration file; needs no coordinator");
   CLI::App* validate =
-      verb(config, "validate", "config", "say whether a file is a good configuration");
+      verb(config, "validate", "config", "check whether a file is a valid configuration");
   validate->add_option("file", options.config_file, "textproto, .yaml or .json")->required();
   validate
-      ->add_option("--as", options.config_kind,
-                   "what it configures: coordinator, worker or run (default: what its fields fit)")
+      ->add_option(
+          "--as", options.config_kind,
+          "what it configures: coordinator, worker or run (default: inferred from its fields)")
       ->check(CLI::IsMember({"coordinator", "worker", "run"}));
 
   NameValues(&app);

@@ -84,7 +84,7 @@ TEST(NameValuesTest, NoHelpOfACommandShowsALibrarysWords) {
   }
   EXPECT_THAT(
       HelpOf("run"),
-      AllOf(HasSubstr("--budget-usd DOLLARS"), ContainsRegex("--max-wall-time DURATION  +most"),
+      AllOf(HasSubstr("--budget-usd DOLLARS"), ContainsRegex("--max-wall-time DURATION  +maximum"),
             ContainsRegex("--task NAME  +what"), HasSubstr("--profile all|auto|never")));
 }
 
