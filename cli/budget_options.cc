@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cli/option_kinds.h"
 #include "common/textproto.h"
 
 namespace ksearch {
@@ -50,21 +51,6 @@ CLI::Option* AddCount(CLI::App* app, const std::string& flag, const std::string&
 }
 
 }  // namespace
-
-absl::StatusOr<absl::Duration> ParseTime(const std::string& text) {
-  double seconds = 0;
-  absl::Duration duration;
-  if (absl::SimpleAtod(text, &seconds)) {
-    duration = absl::Seconds(seconds);
-  } else if (!absl::ParseDuration(text, &duration)) {
-    return Fault(text, "90 (seconds), 45m or 2h30m");
-  }
-  if (duration <= absl::ZeroDuration() || duration > absl::Hours(24 * 366)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", text, "' must be above 0 and at most a year"));
-  }
-  return duration;
-}
 
 absl::StatusOr<v1::ModelPrice> ParsePrice(const std::string& text) {
   constexpr char kForm[] = "MODEL=INPUT,OUTPUT[,CACHE_READ], in dollars per million tokens";
@@ -134,18 +120,6 @@ absl::StatusOr<v1::ModelBudget> ParseModelBudget(const std::string& text) {
   budget.set_model(model);
   budget.set_usd(text.substr(equals + 1));
   return budget;
-}
-
-CLI::Option* AddDuration(CLI::App* app, const std::string& flag, const std::string& help,
-                         std::function<void(const absl::Duration&)> take) {
-  return app->add_option_function<std::string>(
-      flag,
-      [flag, take = std::move(take)](const std::string& text) {
-        const absl::StatusOr<absl::Duration> time = ParseTime(text);
-        if (!time.ok()) throw CLI::ValidationError(flag, std::string(time.status().message()));
-        take(*time);
-      },
-      help);
 }
 
 void AddBudgetOptions(CLI::App* app, v1::Budget* budget) {

@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,62 +13,15 @@
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "cli/budget_options.h"
-#include "cli/memory_options.h"
+#include "cli/option_kinds.h"
 #include "common/language.h"
 #include "common/names.h"
-#include "common/run_priority.h"
 
 namespace ksearch {
 namespace {
 
-// The coordinator refuses more (coordinator/engine/run_settings.cc).
-constexpr int kMostRounds = 1'000'000;
-constexpr int kMostParallel = 256;
-constexpr int kMostStagnation = 1000;
 constexpr int64_t kMostDays = 36'500;
 constexpr char kBenchmarkMode[] = "benchmark";
-
-const std::map<std::string, v1::Preset> kPresets = {{"default", v1::PRESET_DEFAULT},
-                                                    {"paper", v1::PRESET_PAPER}};
-const std::map<std::string, v1::ProfilePolicy> kProfilePolicies = {
-    {"auto", v1::PROFILE_POLICY_AUTO},
-    {"all", v1::PROFILE_POLICY_ALL},
-    {"never", v1::PROFILE_POLICY_NEVER}};
-
-// The words accepted for a language.
-CLI::IsMember LanguageWord() {
-  std::vector<std::string> words;
-  for (const LanguageFacts& language : Languages()) {
-    words.emplace_back(language.name);
-    for (const absl::string_view alias : language.aliases) words.emplace_back(alias);
-  }
-  return CLI::IsMember(words);
-}
-
-// A whole number from 1 on: zero means "not given" in requests, and negative numbers nothing.
-template <typename Number>
-void BindCount(CLI::App* app, const std::string& flag, const std::string& text, Number most,
-               std::function<void(Number)> set) {
-  app->add_option_function<std::string>(
-         flag,
-         [flag, most, set](const std::string& given) {
-           Number value = 0;
-           if (!absl::SimpleAtoi(given, &value) || value < 1 || value > most) {
-             throw CLI::ValidationError(
-                 flag, absl::StrCat("'", given, "' must be a whole number from 1 to ", most));
-           }
-           set(value);
-         },
-         text)
-      ->type_name("NUMBER");
-}
-
-template <typename T>
-CLI::Option* Bind(CLI::App* app, const std::string& flag, const std::string& text,
-                  std::function<void(T)> set) {
-  return app->add_option_function<T>(
-      flag, [set](const T& value) { set(value); }, text);
-}
 
 // Empty if `name` may name a task and its folder.
 std::string CheckTaskName(const std::string& name) {
@@ -80,119 +31,6 @@ std::string CheckTaskName(const std::string& name) {
 }
 
 }  // namespace
-
-void AddProgress(CLI::App* app, Options* options) {
-  AddDuration(
-      app, "--progress",
-      "while nothing happens, print a status line to stderr this often (default 30 s if the "
-      "output is not a terminal)",
-      [options](const absl::Duration& every) { options->progress = every; });
-}
-
-void AddRun(CLI::App* app, Options* options) {
-  v1::RunConfig* run = &options->run;
-  Bind<std::string>(app, "--task", "what to optimize (see: ksearch task ls)",
-                    [run](const std::string& v) { run->set_task(v); });
-  app->add_option_function<std::string>(
-         "--language", [run](const std::string& v) { run->set_language(FindLanguage(v)->id); },
-         LanguageNames())
-      ->check(LanguageWord());
-  Bind<std::string>(app, "--strategy",
-                    "search strategy: world_model (default), or another of docs/strategies.md",
-                    [run](const std::string& v) { run->set_strategy(v); });
-  Bind<std::string>(app, "--provider", "name of a model provider of the coordinator",
-                    [run](const std::string& v) { run->set_provider(v); });
-  Bind<std::string>(app, "--model", "the model; with --local PROVIDER/NAME, e.g. openai/gpt-5.4",
-                    [run](const std::string& v) { run->set_model(v); });
-  BindCount<int>(app, "--rounds", "evaluations: rounds of one code reply and its test (default 20)",
-                 kMostRounds, [run](int v) { run->set_rounds(v); });
-  BindCount<int>(app, "--parallel", "action cycles in flight (default 1)", kMostParallel,
-                 [run](int v) { run->set_parallel(v); });
-  app->add_option_function<int>(
-         "--priority", [run](int v) { run->set_priority(v); },
-         "share of workers and model calls relative to other runs, 1 to 100 (default 10)")
-      ->check(CLI::Range(kLeastPriority, kMostPriority));
-  BindCount<uint64_t>(app, "--seed", "seed of the search's random choices (default 1)", UINT64_MAX,
-                      [run](uint64_t v) { run->set_seed(v); });
-  app->add_option_function<std::string>(
-         "--preset",
-         [run](const std::string& v) { run->mutable_world_model()->set_preset(kPresets.at(v)); },
-         "default, or paper: K-Search exactly as published")
-      ->check(CLI::IsMember(kPresets));
-  BindCount<int>(
-      app, "--stagnation",
-      "a cycle ends after this many attempts without progress (default 3; preset paper: 7)",
-      kMostStagnation, [run](int v) { run->mutable_world_model()->set_stagnation_window(v); });
-  Bind<std::string>(app, "--effort", "reasoning effort requested from the model",
-                    [run](const std::string& v) { run->set_reasoning_effort(v); });
-  Bind<std::string>(app, "--replay-order",
-                    "apply replies and results in the order of this earlier run",
-                    [run](const std::string& v) { run->set_replay_order_of(v); });
-  app->add_option_function<std::string>(
-         "--profile", [run](const std::string& v) { run->set_profile(kProfilePolicies.at(v)); },
-         "which candidates are profiled: auto (default; the best quarter, on a GPU), all or never")
-      ->check(CLI::IsMember(kProfilePolicies));
-  Bind<std::string>(
-      app, "--device-model",
-      "measure on devices of this model only, as `ksearch workers` names it (default: "
-      "the model of most connected devices)",
-      [run](const std::string& v) { run->mutable_platform()->set_device_model(v); });
-  app->add_flag_callback(
-      "--any-device", [run] { run->set_any_device(true); },
-      "let devices of other models screen candidates too; scores come from the run's own model");
-  CLI::Option* const seed = app->add_option(
-      "--seed-solution", options->seed_files,
-      "start from this program (may be repeated): FILE, FOLDER, results/NAME or run:ID");
-  CLI::Option* const published =
-      app->add_option("--seed-published", options->seed_solution,
-                      "start from this published solution, as `task solutions` names it")
-          ->excludes(seed);
-  // The names that K-Search uses.
-  CLI::Option* const solution =
-      app->add_option("--continue-from-solution", options->continue_from_solution,
-                      "start from this file, or from the best confirmed program of this run")
-          ->excludes(seed)
-          ->excludes(published);
-  Bind<std::string>(app, "--continue-from-world-model",
-                    "start from the best confirmed program of this run and from its tree",
-                    [run](const std::string& v) { run->set_continue_from_world_model(v); })
-      ->excludes(seed)
-      ->excludes(published)
-      ->excludes(solution);
-  Bind<std::string>(app, "--target-gpu",
-                    "hardware that prompts name, e.g. \"H100\" (default: what the workers report)",
-                    [run](const std::string& v) { run->set_target_hardware(v); });
-  app->add_option("--baseline-solution", options->seed_solution,
-                  "the published solution to beat: the same as --seed-published")
-      ->excludes(seed)
-      ->excludes(published)
-      ->excludes(solution);
-  app->add_option_function<std::vector<std::string>>(
-         "--feedback-workloads",
-         [run](const std::vector<std::string>& uuids) {
-           run->clear_feedback_workloads();
-           for (const std::string& uuid : uuids) run->add_feedback_workloads(uuid);
-         },
-         "screen on these workloads, as `eval` names them, and hold out all others")
-      ->delimiter(',');
-  app->add_option("--config", options->config_file, "RunConfig as textproto, .yaml or .json");
-  app->add_option(
-      "--like-cassette", options->cassette,
-      "use the settings of the run recorded in this file; other arguments take precedence");
-  CLI::Option* const wait = AddDuration(
-      app, "--wait-for-workers",
-      "wait this long for a worker that can judge the candidates, e.g. 10m (default 10 s)",
-      [options](const absl::Duration& time) { options->wait_for_workers = time; });
-  app->add_flag("--without-workers", options->without_workers,
-                "start without a worker; evaluations wait for one")
-      ->excludes(wait);
-  AddProgress(app, options);
-  app->add_flag("--detach", options->detach, "print the run id and return");
-  app->add_flag("--dry-run", options->dry_run, "estimate the cost of the run and start nothing");
-  AddModelOptions(app, run);
-  AddGuidanceOptions(app, run);
-  AddBudgetOptions(app, run->mutable_budget());
-}
 
 void AddBackup(CLI::App* app, Options* options) {
   app->add_option("file", options->out, "file for the copy; an existing one is replaced")
@@ -338,21 +176,6 @@ void AddEval(CLI::App* app, Options* options) {
               [options](const absl::Duration& time) { options->wait_for_workers = time; });
 }
 
-void AddAccess(CLI::App* app, ClientAccessFiles* access) {
-  app->add_option("--token-file", access->token_file,
-                  "file with your access token (or its text in KSEARCH_TOKEN)")
-      ->envname("KSEARCH_TOKEN_FILE");
-  app->add_option("--ca-file", access->ca_file,
-                  "CA certificate (PEM) that verifies the coordinator; enables TLS")
-      ->envname("KSEARCH_CA_FILE");
-  app->add_option("--server-name", access->server_name,
-                  "name in the coordinator's certificate, if it is not the host of the address")
-      ->envname("KSEARCH_SERVER_NAME");
-  app->add_option("--cert-file", access->certificate_file,
-                  "your own certificate (PEM), if the coordinator requires one");
-  app->add_option("--key-file", access->key_file, "key of that certificate (PEM)");
-}
-
 void AddUp(CLI::App* app, Options* options) {
   app->add_option("--sink", options->sinks,
                   "also write the events of runs in this format: wandb, tensorboard or jsonl, "
@@ -371,8 +194,8 @@ void AddDown(CLI::App* app, Options* options) {
 }
 
 void AddResume(CLI::App* app, Options* options) {
-  BindCount<int>(app, "--rounds", "new total number of rounds", kMostRounds,
-                 [options](int v) { options->rounds = v; });
+  AddWholeNumber<int>(app, "--rounds", "new total number of rounds", kMostRounds,
+                      [options](int v) { options->rounds = v; });
   AddBudgetOptions(app, &options->budget);
 }
 
@@ -408,70 +231,6 @@ void AddSteer(CLI::App* app, Options* options) {
   give->add_option("files", options->files, "its source files")->required();
   give->add_option("--title", options->title, "what it is, in one line");
   under(give);
-}
-
-void AddToken(CLI::App* app, Options* options) {
-  app->require_subcommand(0, 1);
-  app->add_option("--token-db", options->token_db, "the coordinator's token file")
-      ->default_val("ksearch-state/tokens.textproto");
-  CLI::App* create = app->add_subcommand("create", "create a token and print it once");
-  create->callback([options] { options->action = "create"; });
-  create->add_option("--role", options->role, "read, submit, admin, worker or join")
-      ->required()
-      ->check(CLI::IsMember({"read", "submit", "admin", "worker", "join"}));
-  create->add_option("--pool", options->pool, "only for workers of this pool (worker, join)");
-  create->add_option("--name", options->name, "the owner's name, for the list");
-  create->add_option("--days", options->days, "days until it expires (default 365)")
-      ->check(CLI::Range(1, 36500));
-  CLI::Option* const out =
-      create->add_option("--out", options->out, "write it to this new file instead of printing it");
-  create
-      ->add_option(
-          "--access-file", options->access_file,
-          "write it to this new file, together with the values of --coordinator, --ca-file, "
-          "--server-name and --pool; `ksearch-worker --access FILE` reads the file")
-      ->excludes(out);
-  for (const char* name : {"list", "ls"}) {
-    app->add_subcommand(name, "list tokens, without their secrets, and revoked workers")
-        ->callback([options] { options->action = "list"; });
-  }
-  CLI::App* revoke = app->add_subcommand(
-      "revoke", "revoke a token, or one worker's certificates, also in a running coordinator");
-  revoke->callback([options] { options->action = "revoke"; });
-  CLI::Option_group* const what = revoke->add_option_group("what");
-  what->add_option("id", options->token_id, "id of the token, as `token list` prints it");
-  CLI::Option* const of_worker =
-      what->add_option("--worker", options->token_worker,
-                       "id of a worker that joined, as `ksearch workers` prints it");
-  what->require_option(1);
-  revoke->add_flag("--undo", options->undo, "let the worker join again")->needs(of_worker);
-}
-
-void AddPki(CLI::App* app, Options* options) {
-  app->require_subcommand(0, 1);
-  app->add_option("--ca-dir", options->ca_dir, "folder of the certificate authority")
-      ->default_val("ksearch-pki");
-  CLI::App* init = app->add_subcommand("init", "create a certificate authority: ca.pem and ca.key");
-  init->callback([options] { options->action = "init"; });
-  CLI::App* issue = app->add_subcommand("issue", "issue a certificate and its key");
-  auto* server = issue->add_option(
-      "--server", options->hosts,
-      "for a coordinator: all host names and addresses by which clients reach it");
-  auto* worker = issue->add_option("--worker", options->worker, "for the worker of this name")
-                     ->excludes(server);
-  issue->callback([options, server, worker] {
-    options->action = "issue";
-    if (server->count() + worker->count() == 0) {
-      throw CLI::RequiredError("pki issue: --server HOST... or --worker NAME",
-                               CLI::ExitCodes::RequiredError);
-    }
-  });
-  issue->add_option("--out", options->out,
-                    "folder for the two files (default: that of the authority)");
-  for (CLI::App* sub : {init, issue}) {
-    sub->add_option("--days", options->days, "days until it expires (init 3650, issue 365)")
-        ->check(CLI::Range(1, 36500));
-  }
 }
 
 void AddMailbox(CLI::App* mailbox, Options* options) {

@@ -9,7 +9,6 @@ namespace ksearch {
 
 // The arguments and flags of single commands, one function each, including subcommands, whose name
 // becomes `action`. `options` must outlive `app`.
-void AddRun(CLI::App* app, Options* options);
 void AddResume(CLI::App* app, Options* options);
 void AddSteer(CLI::App* app, Options* options);
 void AddEval(CLI::App* app, Options* options);
@@ -18,19 +17,11 @@ void AddFeed(CLI::App* app, Options* options);
 void AddMailbox(CLI::App* mailbox, Options* options);
 void AddTask(CLI::App* app, Options* options);
 void AddTaskList(CLI::App* app, Options* options);
-void AddToken(CLI::App* app, Options* options);
-void AddPki(CLI::App* app, Options* options);
 void AddBackup(CLI::App* app, Options* options);
 void AddGc(CLI::App* app, Options* options);
 // `up` and `down`. All commands also have --local and --state-dir.
 void AddUp(CLI::App* app, Options* options);
 void AddDown(CLI::App* app, Options* options);
-
-// --progress, for commands that follow a run.
-void AddProgress(CLI::App* app, Options* options);
-// Credentials. Secrets come from files or the environment, never from arguments, which every user
-// of the machine can read.
-void AddAccess(CLI::App* app, ClientAccessFiles* access);
 
 }  // namespace ksearch
 

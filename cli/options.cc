@@ -6,12 +6,14 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/budget_options.h"
+#include "cli/access_options.h"
 #include "cli/client.h"
 #include "cli/command_options.h"
 #include "cli/completion.h"
 #include "cli/examples.h"
 #include "cli/memory_options.h"
+#include "cli/option_kinds.h"
+#include "cli/run_options.h"
 #include "cli/value_words.h"
 
 namespace ksearch {

@@ -33,7 +33,7 @@ fence 'boost/' 'coordinator/dashboard/|coordinator/llm/model_server/|coordinator
 fence 'cuda|nvml|cublas' 'gpu_worker/(cuda|verifier|runner|device)/|gpu_worker/build/cuda/ksearch_cuda\.h'
 fence 'seccomp\.h' 'gpu_worker/sandbox/'
 fence 'yaml\.h' 'coordinator/suites/gpumode/|common/yaml_json'
-fence 'CLI/' 'cli/((options|budget_options|memory_options)\.cc|(command_options|value_words)\.(h|cc))'
+fence 'CLI/' 'cli/((options|access_options|budget_options|memory_options|run_options)\.cc|(command_options|option_kinds|value_words)\.(h|cc))'
 
 # Inside the coordinator.
 fence 'coordinator/engine/' 'coordinator/(engine|views|service)/|coordinator/main'
