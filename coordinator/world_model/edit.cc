@@ -1,7 +1,6 @@
 #include "coordinator/world_model/edit.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "coordinator/world_model/node_patch.h"
 #include "coordinator/world_model/text.h"
 #include "coordinator/world_model/tree_undo.h"
 #include "coordinator/world_model/world_model.h"
@@ -16,70 +16,10 @@
 namespace ksearch {
 namespace {
 
-constexpr int kDefaultDifficulty = 3;
 constexpr int kMaxSplitChildren = 8;
 constexpr size_t kLeastIdPrefix = 8;
-// Bounds of one node's texts: the tree is sent with every prompt.
-constexpr size_t kMaxShortText = 300;
-constexpr size_t kMaxLongText = 4000;
 constexpr size_t kMaxSummary = 8000;
 constexpr int kMaxOpenQuestions = 32;
-
-double Clamped(double value, double low, double high) {
-  return std::isfinite(value) ? std::clamp(value, low, high) : low;
-}
-
-void MergeImpact(const v1::Impact& patch, v1::Impact* impact) {
-  // The message cannot distinguish 0 from absent; a merge keeps absent fields.
-  if (patch.rating() != 0) impact->set_rating(Clamped(patch.rating(), 0, 10));
-  if (!patch.risk().empty()) impact->set_risk(CutText(patch.risk(), kMaxShortText));
-  if (!patch.notes().empty()) impact->set_notes(CutText(patch.notes(), kMaxLongText));
-  if (!patch.hardware_notes().empty()) {
-    impact->set_hardware_notes(CutText(patch.hardware_notes(), kMaxLongText));
-  }
-}
-
-bool TouchesAction(const v1::NodePatch& patch) {
-  return patch.has_title() || patch.has_description() || patch.has_rationale() ||
-         patch.has_difficulty() || patch.has_score() || patch.has_expected_vs_baseline();
-}
-
-// Writes the patch's fields, each brought into its range. A first action gets the defaults of the
-// schema: difficulty 3, score = overall rating / 10, as in K-Search's published code.
-void Patch(const v1::NodePatch& patch, bool is_root, v1::Node* node) {
-  if (patch.has_decision() && !is_root) {
-    node->set_decision(CutText(patch.decision(), kMaxShortText));
-  }
-  if (patch.has_choice() && !is_root) node->set_choice(CutText(patch.choice(), kMaxShortText));
-  if (patch.has_overall_rating()) node->set_overall_rating(Clamped(patch.overall_rating(), 0, 10));
-  if (patch.has_confidence()) node->set_confidence(Clamped(patch.confidence(), 0, 1));
-  if (patch.has_notes()) node->set_notes(CutText(patch.notes(), kMaxLongText));
-  v1::Impacts* impacts = node->mutable_impacts();
-  if (patch.has_memory_bandwidth()) {
-    MergeImpact(patch.memory_bandwidth(), impacts->mutable_memory_bandwidth());
-  }
-  if (patch.has_register_pressure()) {
-    MergeImpact(patch.register_pressure(), impacts->mutable_register_pressure());
-  }
-  if (patch.has_compute_intensity()) {
-    MergeImpact(patch.compute_intensity(), impacts->mutable_compute_intensity());
-  }
-  if (!TouchesAction(patch)) return;
-  const bool first = !node->has_action();
-  v1::Action* action = node->mutable_action();
-  if (first) {
-    action->set_difficulty(kDefaultDifficulty);
-    action->set_score(node->overall_rating() / 10);
-  }
-  if (patch.has_title()) action->set_title(OneLine(patch.title(), kMaxShortText));
-  if (patch.has_description()) action->set_description(CutText(patch.description(), kMaxLongText));
-  if (patch.has_rationale()) action->set_rationale(CutText(patch.rationale(), kMaxLongText));
-  if (patch.has_difficulty()) action->set_difficulty(std::clamp(patch.difficulty(), 1, 5));
-  if (patch.has_score()) action->set_score(Clamped(patch.score(), 0, 1));
-  if (patch.has_expected_vs_baseline() && std::isfinite(patch.expected_vs_baseline())) {
-    action->set_expected_vs_baseline(patch.expected_vs_baseline());
-  }
-}
 
 // Applies one script to one tree, op by op.
 class Editor {
@@ -152,7 +92,7 @@ class Editor {
     if (strict() && !CheckPatch(patch)) return false;
     v1::Node node;
     node.set_parent_id(parent_id);
-    Patch(patch, /*is_root=*/false, &node);
+    ApplyPatch(patch, /*is_root=*/false, &node);
     if (!node.has_action()) {
       node.mutable_action()->set_difficulty(kDefaultDifficulty);
       // As published: only an existing action without a score gets one from the rating.
@@ -236,26 +176,9 @@ class Editor {
   }
 
   bool CheckPatch(const v1::NodePatch& patch) {
-    bool good = true;
-    const auto check = [&](bool present, double value, double low, double high,
-                           absl::string_view field) {
-      if (!present || (value >= low && value <= high)) return;
-      good = Skip(&report_.skipped.invalid_insert,
-                  absl::StrCat(field, " ", value, " is outside [", low, ", ", high, "]"));
-    };
-    check(patch.has_overall_rating(), patch.overall_rating(), 0, 10, "overall_rating");
-    check(patch.has_confidence(), patch.confidence(), 0, 1, "confidence");
-    check(patch.has_score(), patch.score(), 0, 1, "action.score");
-    check(patch.has_difficulty(), patch.difficulty(), 1, 5, "action.difficulty");
-    check(patch.has_expected_vs_baseline(), patch.expected_vs_baseline(), 0, 1e6,
-          "action.expected_vs_baseline");
-    check(patch.has_memory_bandwidth(), patch.memory_bandwidth().rating(), 0, 10,
-          "memory_bandwidth.rating");
-    check(patch.has_register_pressure(), patch.register_pressure().rating(), 0, 10,
-          "register_pressure.rating");
-    check(patch.has_compute_intensity(), patch.compute_intensity().rating(), 0, 10,
-          "compute_intensity.rating");
-    return good;
+    const std::vector<std::string> faults = RangeFaults(patch);
+    for (const std::string& fault : faults) Skip(&report_.skipped.invalid_insert, fault);
+    return faults.empty();
   }
 
   // Patches an existing node; false if that is not allowed.
@@ -284,7 +207,7 @@ class Editor {
       allowed.clear_expected_vs_baseline();
     }
     undo_.WillChange(*node);
-    Patch(allowed, root, node);
+    ApplyPatch(allowed, root, node);
     node->set_last_updated_round(options_.round);
     return true;
   }
@@ -373,7 +296,7 @@ class Editor {
       Skip(counter, absl::StrCat("node ", id, " is being worked on; lower its score instead"));
     } else {
       undo_.WillRemove(*node);
-      RemoveLeaf(&model_, id, OneLine(op.reason(), kMaxShortText), options_.round, strict());
+      RemoveLeaf(&model_, id, OneLine(op.reason(), kMaxShortNodeText), options_.round, strict());
       report_.removed_ids.push_back(id);
       ++report_.deletes;
     }
@@ -434,7 +357,7 @@ void Describe(const v1::EditScript& script, v1::WorldModel* model) {
   model->clear_open_questions();
   for (const std::string& question : script.open_questions()) {
     if (model->open_questions_size() == kMaxOpenQuestions) break;
-    if (!question.empty()) model->add_open_questions(OneLine(question, kMaxShortText));
+    if (!question.empty()) model->add_open_questions(OneLine(question, kMaxShortNodeText));
   }
 }
 
@@ -522,7 +445,7 @@ EditReport ApplyInitialModel(const v1::EditScript& script, const EditOptions& op
       if (insert.node().has_notes()) {
         v1::NodePatch notes;
         notes.set_notes(insert.node().notes());
-        Patch(notes, /*is_root=*/true, FindMutableNode(&edited, edited.root_id()));
+        ApplyPatch(notes, /*is_root=*/true, FindMutableNode(&edited, edited.root_id()));
       }
       continue;
     }
