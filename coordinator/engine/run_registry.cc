@@ -1,25 +1,18 @@
 #include "coordinator/engine/run_registry.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "common/kernel_header.h"
-#include "common/language.h"
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "common/trusted_programs.h"
-#include "coordinator/engine/continued_run.h"
 #include "coordinator/engine/event_detail.h"
 #include "coordinator/engine/feedback_workloads.h"
 #include "coordinator/engine/job_specs.h"
-#include "coordinator/engine/repeated_run.h"
-#include "coordinator/engine/run_embedding.h"
 #include "coordinator/engine/run_estimate.h"
-#include "coordinator/engine/run_memory.h"
 #include "coordinator/engine/run_settings.h"
 #include "coordinator/engine/stored_programs.h"
 #include "coordinator/engine/trial.h"
@@ -42,7 +35,10 @@ bool MayPass(const absl::Status& status) {
 
 }  // namespace
 
-RunRegistry::RunRegistry(Parts parts) : parts_(std::move(parts)) {}
+RunRegistry::RunRegistry(Parts parts)
+    : parts_(std::move(parts)),
+      config_({parts_.store, parts_.models, parts_.tasks, parts_.clock, parts_.defaults,
+               parts_.target_hardware, parts_.prices, parts_.platforms}) {}
 
 RunRegistry::~RunRegistry() {
   std::vector<std::thread> threads;
@@ -66,55 +62,6 @@ absl::Status RunRegistry::ResumeInterrupted() {
     // A run left RUNNING without a thread could neither be stopped nor end.
     if (!status.ok()) RecordFailure(run.run_id(), status);
   }
-  return absl::OkStatus();
-}
-
-absl::Status RunRegistry::ResolveModels(v1::RunConfig* config) const {
-  if (config->model().empty()) {
-    // Needed only if some role falls back to it.
-    const auto model = parts_.models->DefaultModel(config->provider());
-    if (!model.ok()) return model.status();
-    config->set_model(*model);
-  }
-  for (int i = 0; i < config->models_size(); ++i) {
-    v1::ModelUse* use = config->mutable_models(i);
-    if (use->provider().empty()) use->set_provider(config->provider());
-    ASSIGN_OR_RETURN(const std::string model, parts_.models->DefaultModel(use->provider()));
-    if (use->model().empty()) use->set_model(model);
-  }
-  ASSIGN_OR_RETURN(const RunCaps caps, ReadCaps(config->budget()));
-  config->clear_resolved_prices();
-  v1::ResolvedPrices* prices = config->mutable_resolved_prices();
-  std::set<std::string> names;
-  for (const v1::ModelUse& use : AllUses(*config)) {
-    RETURN_IF_ERROR(parts_.models->DefaultModel(use.provider()).status());
-    if (use.model().empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("model is missing: give --model, or default_model of provider '",
-                       use.provider(), "' in the coordinator's config"));
-    }
-    names.insert(use.model());
-    const auto& known = prices->prices();
-    const bool found = std::any_of(known.begin(), known.end(), [&](const v1::ResolvedPrice& price) {
-      return price.provider() == use.provider() && price.model() == use.model();
-    });
-    if (found) continue;
-    ASSIGN_OR_RETURN(
-        *prices->add_prices(),
-        parts_.prices->Find(use.provider(), use.model(), config->prices(), parts_.clock->Now()));
-    const bool capped = caps.run.nano_usd.has_value() ||
-                        caps.ForModel(use.provider(), use.model()).nano_usd.has_value();
-    if (capped && prices->prices().rbegin()->basis() == "unknown") {
-      return parts_.prices->UnknownPrice(use.provider(), use.model());
-    }
-  }
-  for (const RunCaps::Model& capped : caps.models) {
-    if (names.contains(capped.model)) continue;
-    return absl::InvalidArgumentError(absl::StrCat("budget.models names '", capped.model,
-                                                   "', but the run asks only ",
-                                                   absl::StrJoin(names, ", ")));
-  }
-  SealPrices(prices);
   return absl::OkStatus();
 }
 
@@ -151,70 +98,9 @@ absl::StatusOr<SearchContext> RunRegistry::LoadContext(const RunRow& row,
   return context;
 }
 
-absl::StatusOr<v1::RunConfig> RunRegistry::Complete(const v1::RunConfig& request) const {
-  v1::RunConfig wanted = request;
-  // Errors of the task are reported when the task is needed.
-  const auto task = parts_.tasks->Load(request.task());
-  if (request.language() == v1::LANGUAGE_UNSPECIFIED &&
-      parts_.defaults.language() == v1::LANGUAGE_UNSPECIFIED) {
-    // The default for a task that can be written in only one language.
-    if (task.ok() && task->references_size() == 1) {
-      wanted.set_language(task->references(0).language());
-    }
-  }
-  const v1::DeviceClass device = task.ok() ? task->device() : v1::DEVICE_CLASS_UNSPECIFIED;
-  ASSIGN_OR_RETURN(v1::RunConfig config, CompleteRunConfig(wanted, parts_.defaults, device));
-  RETURN_IF_ERROR(ResolveEmbedding(&config));
-  RETURN_IF_ERROR(ResolveModels(&config));
-  ASSIGN_OR_RETURN(const bool repeats, Repeat(request, device, &config));
-  if (!repeats && task.ok()) {
-    RETURN_IF_ERROR(ReadMemory(parts_.store, *task, parts_.clock->Now(), &config));
-  }
-  RETURN_IF_ERROR(ContinueFromRun(*parts_.store, &config));
-  if (config.target_hardware().empty()) {
-    config.set_target_hardware(parts_.target_hardware(UsedDevice(config.language(), device),
-                                                      config.platform().device_model()));
-    if (FactsOf(config.language()).toolkit_is_told && !config.platform().toolkit().empty()) {
-      absl::StrAppend(config.mutable_target_hardware(), "; ", config.platform().toolkit());
-    }
-  }
-  return config;
-}
-
-absl::Status RunRegistry::ResolveEmbedding(v1::RunConfig* config) const {
-  if (config->replay_order_of().empty()) return ChooseEmbedding(*parts_.models, nullptr, config);
-  ASSIGN_OR_RETURN(const std::string run_id, parts_.store->ResolveRun(config->replay_order_of()));
-  ASSIGN_OR_RETURN(const RunRow earlier, parts_.store->ReadRun(run_id));
-  return ChooseEmbedding(*parts_.models, &earlier.config, config);
-}
-
-absl::StatusOr<bool> RunRegistry::Repeat(const v1::RunConfig& request, v1::DeviceClass device,
-                                         v1::RunConfig* config) const {
-  bool repeats = false;
-  if (!config->replay_order_of().empty()) {
-    ASSIGN_OR_RETURN(*config->mutable_replay_order_of(),
-                     parts_.store->ResolveRun(config->replay_order_of()));
-    ASSIGN_OR_RETURN(const RunRow earlier, parts_.store->ReadRun(config->replay_order_of()));
-    TakeOver(earlier, request, config);
-    RepeatMemory(earlier.config.memory_snapshot(), config);
-    repeats = true;
-  }
-  if (const std::vector<std::string> recorded = parts_.models->RecordedOrder(config->provider());
-      !recorded.empty()) {
-    TakeOverJobs(recorded, request, config);
-    *config->mutable_platform() = parts_.models->RecordedPlatform(config->provider());
-    RepeatMemory(parts_.models->RecordedMemory(config->provider()), config);
-    repeats = true;
-  } else if (const auto platform = ChoosePlatform(*config, device, parts_.platforms);
-             platform.has_value()) {
-    *config->mutable_platform() = *platform;
-  }
-  return repeats;
-}
-
 absl::StatusOr<v1::RunEstimate> RunRegistry::Estimate(const v1::RunConfig& request) const {
   RunRow row;
-  ASSIGN_OR_RETURN(row.config, Complete(request));
+  ASSIGN_OR_RETURN(row.config, config_.Complete(request));
   ASSIGN_OR_RETURN(SearchContext context, LoadContext(row, Limits()));
   // The estimate starts with the first question.
   SetTimeBaselineFirst(false, &context.config);
@@ -225,7 +111,7 @@ absl::StatusOr<v1::RunEstimate> RunRegistry::Estimate(const v1::RunConfig& reque
 absl::StatusOr<std::optional<v1::JobSpec>> RunRegistry::ScreeningJob(
     const v1::RunConfig& request) const {
   RunRow row;
-  ASSIGN_OR_RETURN(row.config, Complete(request));
+  ASSIGN_OR_RETURN(row.config, config_.Complete(request));
   ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, Limits()));
   RETURN_IF_ERROR(MakeStrategy(context).status());
   if (!parts_.models->RecordedOrder(row.config.provider()).empty()) return std::nullopt;
@@ -257,7 +143,7 @@ absl::StatusOr<std::string> RunRegistry::Start(const std::string& request_id,
   if (request_id.empty() || request_id.size() > 128) {
     return absl::InvalidArgumentError("request_id must have 1 to 128 characters");
   }
-  ASSIGN_OR_RETURN(const v1::RunConfig config, Complete(request));
+  ASSIGN_OR_RETURN(const v1::RunConfig config, config_.Complete(request));
   RunRow row;
   row.config = config;
   ASSIGN_OR_RETURN(const SearchContext context, LoadContext(row, Limits()));

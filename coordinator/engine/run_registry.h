@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "common/clock.h"
 #include "common/mutex.h"
+#include "coordinator/engine/run_config_resolver.h"
 #include "coordinator/engine/search_run.h"
 #include "coordinator/engine/task_admission.h"
 #include "coordinator/ledger/price_book.h"
@@ -113,20 +114,9 @@ class RunRegistry {
     v1::Budget budget;
   };
 
-  absl::StatusOr<v1::RunConfig> Complete(const v1::RunConfig& request) const;
-  // If the run repeats an earlier run or a recording, fills in what it repeats and returns true.
-  // Otherwise fills in the platform for its scores, as far as connected workers determine it.
-  // `device` is the task's, if known.
-  absl::StatusOr<bool> Repeat(const v1::RunConfig& request, v1::DeviceClass device,
-                              v1::RunConfig* config) const;
   // Returns true if the baseline can be timed before the first prompt: some worker could do it, or
   // the times are recorded.
   bool CanTimeBaseline(const SearchContext& context) const;
-  // Decides whether the run has programs embedded (ChooseEmbedding).
-  absl::Status ResolveEmbedding(v1::RunConfig* config) const;
-  // Fills in the models' names and what they cost. FAILED_PRECONDITION: a provider is unknown, or a
-  // price is and money is capped.
-  absl::Status ResolveModels(v1::RunConfig* config) const;
   absl::StatusOr<SearchContext> LoadContext(const RunRow& row, const Limits& limits) const;
   absl::StatusOr<std::unique_ptr<SearchRun>> LoadRun(const std::string& run_id,
                                                      const Limits& limits) const;
@@ -151,6 +141,7 @@ class RunRegistry {
   bool Rest(const ActiveRun& active, bool stop_matters);
 
   const Parts parts_;
+  const RunConfigResolver config_;
   Mutex launch_mu_;  // before mu_
   Mutex mu_;
   // One per run, so that waiters for one run are not woken by others. Entries stay, because
