@@ -53,13 +53,13 @@ class HostBlockTimer final : public BlockTimer {
   Ending RunBlock(ConfirmationSide* side, const ConfirmationCase& one, int calls, int blocks_left,
                   double* us_per_call);
   // Makes calls of both sides apart from each other, in turn or alone, and adds to *extra_us_ how
-  // much longer the candidate's took; several times, if they did.
+  // much longer the candidate's took than in a batch; several times, as long as they do.
   SideEnding RunCallsApart(ConfirmationSide* first, ConfirmationSide* second,
                            const ConfirmationCase& one, int calls);
-  // By how much, beyond the rival, whose calls in a batch took `rival_us`; 0 if that is little.
+  // How much longer the candidate's calls apart took than its median call in a batch, beyond what
+  // the rival's took longer than `rival_us`, its call in a batch; 0 if that is little.
   double LongerApart(double rival_us) const;
-  // The same if it cannot be chance: 0 unless the candidate's calls apart took much longer than its
-  // own in a batch.
+  // The same with the rival's fastest block; 0 unless it is so much that it cannot be chance.
   double ClearlyLongerApart() const;
   // Makes calls of both sides in turn (WorkloadSession::RunInTurn): a program that works ahead, in
   // one call of a batch, gains nothing there. Leaves in_turn_ empty where that cannot be done.
@@ -74,18 +74,18 @@ class HostBlockTimer final : public BlockTimer {
   const WorkloadSession::Limits limits_;
 
   int launch_ = 0;
-  // Of the current launch and workload.
+  // Of the current launch and workload: calls apart, of which one kind is empty.
   InTurnTimes in_turn_;
   AloneCalls alone_{kHostAloneShare, kHostAloneMicros};
-  // Of both sides' blocks: the time of their batches, and what other threads than the main one ran.
+  // Over both sides' blocks: the time of their batches, and the processor time of the runners'
+  // other threads.
   absl::Duration batches_took_;
   absl::Duration other_threads_;
   SideTimes in_batch_;  // a call in a batch, of each block
-  // What calls alone took longer in each launch so far, for the current workload and for all, by
-  // their keys.
+  // LongerApart in each launch so far: for the current workload, and for all by their keys.
   std::vector<double>* extra_us_ = nullptr;
   std::map<std::string, std::vector<double>> all_extra_us_;
-  // Of the current launch and workload.
+  // LongerApart and ClearlyLongerApart of the current launch and workload.
   std::optional<double> latest_extra_us_;
   double clearly_longer_us_ = 0;
 };

@@ -46,8 +46,8 @@ bool DeviceBlockTimer::WantsMoreSets(const ConfirmationCase& one, const Confirma
 
 absl::Status DeviceBlockTimer::BeginLaunch(int launch) {
   launch_ = launch;
-  between_ = IdlePaces();
-  ASSIGN_OR_RETURN(alone_, bench_.IdlePacesNow());
+  idle_between_ = IdlePaces();
+  ASSIGN_OR_RETURN(idle_before_, bench_.IdlePacesNow());
   return absl::OkStatus();
 }
 
@@ -79,7 +79,7 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
   SideEnding ended = Record(one, rival, candidate, start_again);
   alone_audits_ = NewAloneAudits();
   alone_extra_us_ = 0;
-  if (ended.passed() && !*start_again) ended = LockStep(one, rival, candidate);
+  if (ended.passed() && !*start_again) ended = RunCallsAlone(one, rival, candidate);
   return ended;
 }
 
@@ -101,8 +101,8 @@ SideEnding DeviceBlockTimer::Record(const ConfirmationCase& one, ConfirmationSid
   return {};
 }
 
-SideEnding DeviceBlockTimer::LockStep(const ConfirmationCase& one, ConfirmationSide* rival,
-                                      ConfirmationSide* candidate) {
+SideEnding DeviceBlockTimer::RunCallsAlone(const ConfirmationCase& one, ConfirmationSide* rival,
+                                           ConfirmationSide* candidate) {
   // Calls that cannot be recorded are queued first, so that the host's time does not count. After a
   // lead-in the verifier's clock counts little besides the call.
   const WorkloadSession::BatchForm form = {
@@ -144,15 +144,15 @@ bool DeviceBlockTimer::SparesOracle(ConfirmationSide* side) const {
 double DeviceBlockTimer::LeadInExcess(const WorkloadSession::Batch& batch) const {
   // A hostile runner could begin to work in its lead-in. More processes on the device make a
   // lead-in longer, but only within this limit.
-  const double alone_us = alone_.LeadInMicros(0.5);
-  const double crowded_us = between_.count() == 0 ? alone_us : between_.LeadInMicros(0.5);
+  const double alone_us = idle_before_.LeadInMicros(0.5);
+  const double crowded_us = idle_between_.count() == 0 ? alone_us : idle_between_.LeadInMicros(0.5);
   const double usual_us = std::clamp(crowded_us, alone_us, kMaxCrowdedLeadIn * alone_us);
   return std::max(0.0, absl::ToDoubleMicroseconds(batch.lead_in) - kMaxLeadIn * usual_us);
 }
 
 absl::StatusOr<absl::Duration> DeviceBlockTimer::RoundTrip() {
   ASSIGN_OR_RETURN(const Metronome::Pace pace, bench_.IdlePace());
-  between_.Add(pace);
+  idle_between_.Add(pace);
   return pace.round_trip;
 }
 
@@ -160,15 +160,14 @@ WorkloadSession::BatchForm DeviceBlockTimer::Form() const {
   return {recorded_ ? v1::BatchRequest::REPLAY : v1::BatchRequest::FREE, 0, true};
 }
 
-DeviceBlockTimer::Turn DeviceBlockTimer::PickTurn(const ConfirmationSide& side) const {
+std::vector<int> DeviceBlockTimer::PickSets(const ConfirmationSide& side) const {
   // Not Deal, which stops at the end of a round.
-  return {OrderOfChain(*side.dealer, calls_of_batch_)};
+  return OrderOfChain(*side.dealer, calls_of_batch_);
 }
 
-WorkloadSession::Batch DeviceBlockTimer::RunTurn(ConfirmationSide* side,
-                                                 const ConfirmationCase& one, const Turn& turn,
-                                                 int oracled) {
-  return side->session->Run(side->dealer->DealTo(turn.sets, oracled), WorkloadSession::Mode::kTimed,
+WorkloadSession::Batch DeviceBlockTimer::RunOn(const std::vector<int>& sets, ConfirmationSide* side,
+                                               const ConfirmationCase& one, int oracled) {
+  return side->session->Run(side->dealer->DealTo(sets, oracled), WorkloadSession::Mode::kTimed,
                             Form(), one.oracles, limits_);
 }
 
@@ -219,12 +218,12 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
   const Block& candidate = states_[1].block;
   while ((WantsMore(rival) || WantsMore(candidate)) && !IsClear(rival, candidate)) {
     ++turns_;
-    const Turn turn = PickTurn(*first);
+    const std::vector<int> sets = PickSets(*first);
     for (ConfirmationSide* side : {first, second}) {
       const Block& block = StateOf(*side).block;
       const size_t had = block.batch_us.size();
       while (block.batch_us.size() == had) {
-        pair.ended = {RunBatch(side, one, turn, static_cast<int>(had) == block.oracle_batch), side};
+        pair.ended = {RunBatch(sets, side, one, static_cast<int>(had) == block.oracle_batch), side};
         if (!pair.ended.passed()) return pair;
       }
     }
@@ -259,8 +258,8 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
   double extra_us = AloneByVerifier();
   for (int tries = 1; extra_us > 0 && tries < kAloneTries; ++tries) {
     alone_audits_ = NewAloneAudits();
-    pair.ended =
-        LockStep(one, first_is_candidate ? second : first, first_is_candidate ? first : second);
+    pair.ended = RunCallsAlone(one, first_is_candidate ? second : first,
+                               first_is_candidate ? first : second);
     if (!pair.ended.passed()) return pair;
     extra_us = std::min(extra_us, AloneByVerifier());
   }
@@ -268,15 +267,16 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
   return pair;
 }
 
-Ending DeviceBlockTimer::RunBatch(ConfirmationSide* side, const ConfirmationCase& one,
-                                  const Turn& turn, bool oracled) {
-  const WorkloadSession::Batch batch = RunTurn(side, one, turn, oracled ? 1 : 0);
+Ending DeviceBlockTimer::RunBatch(const std::vector<int>& sets, ConfirmationSide* side,
+                                  const ConfirmationCase& one, bool oracled) {
+  const WorkloadSession::Batch batch = RunOn(sets, side, one, oracled ? 1 : 0);
   if (!batch.ending.passed()) return batch.ending;
   WorkloadSession::Batch audited = batch;
   if (!recorded_) {
     // Calls made one by one include queueing each call and waiting for it.
-    double beside_us = static_cast<double>(batch.calls - 1) *
-                       std::max(between_.RoundTripMicros(0.9), alone_.RoundTripMicros(0.9));
+    double beside_us =
+        static_cast<double>(batch.calls - 1) *
+        std::max(idle_between_.RoundTripMicros(0.9), idle_before_.RoundTripMicros(0.9));
     for (const double us : batch.host_us) beside_us += us;
     audited.inner += absl::Microseconds(beside_us);
   }
@@ -327,16 +327,17 @@ double DeviceBlockTimer::ExtraMicrosACall() {
 }
 
 std::string DeviceBlockTimer::Summary() const {
-  return absl::StrCat("calls=", calls_of_batch_, " turns=", turns_, " recorded=", recorded_,
-                      " late_inputs=", late_inputs_seen_,
-                      " late_us=", deferred_work_.RawMicrosPerBatch(),
-                      " voided=", states_[0].voided, "+", states_[1].voided,
-                      " lead_in_us=", alone_.LeadInMicros(0.5), "/", between_.LeadInMicros(0.5),
-                      " ", alone_calls_.Summary(), " by_verifier_", alone_audits_.Summary());
+  return absl::StrCat(
+      "calls=", calls_of_batch_, " turns=", turns_, " recorded=", recorded_,
+      " late_inputs=", late_inputs_seen_, " late_us=", deferred_work_.RawMicrosPerBatch(),
+      " voided=", states_[0].voided, "+", states_[1].voided,
+      " lead_in_us=", idle_before_.LeadInMicros(0.5), "/", idle_between_.LeadInMicros(0.5), " ",
+      alone_calls_.Summary(), " by_verifier_", alone_audits_.Summary());
 }
 
 std::string DeviceBlockTimer::EndLaunch() {
-  return between_.ShowsBusyDevice(alone_) ? BusyDeviceText(between_, alone_) : "";
+  return idle_between_.ShowsBusyDevice(idle_before_) ? BusyDeviceText(idle_between_, idle_before_)
+                                                     : "";
 }
 
 Ending DeviceBlockTimer::RunAlone(ConfirmationSide* side, const ConfirmationCase& one) {
@@ -344,7 +345,7 @@ Ending DeviceBlockTimer::RunAlone(ConfirmationSide* side, const ConfirmationCase
   calls_of_batch_ = CallsOfBatch(one, *side, *side);
   Ending ending;
   for (int i = 0; ending.passed() && i < kMaxDeviceBatchesPerBlock; ++i) {
-    ending = RunTurn(side, one, PickTurn(*side), i == 0 ? 1 : 0).ending;
+    ending = RunOn(PickSets(*side), side, one, i == 0 ? 1 : 0).ending;
   }
   return ending;
 }

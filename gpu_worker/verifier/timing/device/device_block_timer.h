@@ -46,10 +46,6 @@ class DeviceBlockTimer final : public BlockTimer {
   Ending RunAlone(ConfirmationSide* side, const ConfirmationCase& one) override;
 
  private:
-  // The sets of one batch, the same for both sides.
-  struct Turn {
-    std::vector<int> sets;
-  };
   // A side's current block.
   struct Block {
     // For each batch that counts: time per call by the verifier's clock and by the runner's events,
@@ -79,10 +75,11 @@ class DeviceBlockTimer final : public BlockTimer {
                    const ConfirmationSide& candidate) const;
   SideEnding Record(const ConfirmationCase& one, ConfirmationSide* rival,
                     ConfirmationSide* candidate, bool* start_again);
-  // Makes calls one at a time and checks each before the next is prepared, so that work done ahead
-  // or deferred to a later call is missing.
-  SideEnding LockStep(const ConfirmationCase& one, ConfirmationSide* rival,
-                      ConfirmationSide* candidate);
+  // Makes calls alone: one at a time, each checked before the next is prepared, so that work done
+  // ahead or deferred to a later call is missing. Adds their times to alone_calls_ and
+  // alone_audits_.
+  SideEnding RunCallsAlone(const ConfirmationCase& one, ConfirmationSide* rival,
+                           ConfirmationSide* candidate);
   AloneCalls NewAloneAudits() const;
   // How much longer the candidate's calls take alone by the verifier's clock, beyond the rival's.
   double AloneByVerifier() const;
@@ -96,12 +93,14 @@ class DeviceBlockTimer final : public BlockTimer {
   static bool IsClear(const Block& a, const Block& b);
   // How calls are made, as Choose decided.
   WorkloadSession::BatchForm Form() const;
-  Turn PickTurn(const ConfirmationSide& side) const;
-  WorkloadSession::Batch RunTurn(ConfirmationSide* side, const ConfirmationCase& one,
-                                 const Turn& turn, int oracled);
-  // If its lead-in takes longer than usual, a batch is void; if that happens often, the excess is
-  // charged to the candidate.
-  Ending RunBatch(ConfirmationSide* side, const ConfirmationCase& one, const Turn& turn,
+  // The sets of one batch, in the order of its calls; the same for both sides.
+  std::vector<int> PickSets(const ConfirmationSide& side) const;
+  // Runs a batch on these sets. `oracled`: how many of its calls have an oracle.
+  WorkloadSession::Batch RunOn(const std::vector<int>& sets, ConfirmationSide* side,
+                               const ConfirmationCase& one, int oracled);
+  // The same, and adds the batch to the side's block. If its lead-in takes longer than usual, a
+  // batch is void; if that happens often, the excess is charged to the candidate.
+  Ending RunBatch(const std::vector<int>& sets, ConfirmationSide* side, const ConfirmationCase& one,
                   bool oracled);
 
   Bench& bench_;
@@ -117,8 +116,8 @@ class DeviceBlockTimer final : public BlockTimer {
   int launch_ = 0;
   // Paces of an idle runner, from before either side of this launch was loaded, and between their
   // batches.
-  IdlePaces alone_;
-  IdlePaces between_;
+  IdlePaces idle_before_;
+  IdlePaces idle_between_;
 
   // For the current workload.
   std::array<SideState, 2> states_;  // rival, candidate
@@ -126,15 +125,15 @@ class DeviceBlockTimer final : public BlockTimer {
   bool recorded_ = false;  // calls are replayed, else made one by one
   std::optional<ClockWatch> watch_;
   DeferredWork deferred_work_;
-  // By the runners' clocks, which resolve a short call, and by the verifier's, which no program can
-  // forge.
+  // Calls alone by the runners' clocks, which resolve a short call, and by the verifier's, which no
+  // program can forge.
   AloneCalls alone_calls_{kAloneShare, kAloneMicros};
   AloneCalls alone_audits_{kAloneShare, kAloneAuditMicros};
-  double alone_extra_us_ = 0;  // by the verifier's clock
-  // Time per call, by block: by the verifier's clock, and by the runners' clocks.
+  double alone_extra_us_ = 0;  // AloneByVerifier, the least of several measurements
+  // Time per call in batches, by block: by the verifier's clock, and by the runners' clocks.
   SideTimes by_verifier_;
   SideTimes by_runners_;
-  int turns_ = 0;
+  int turns_ = 0;             // batches of each side
   int late_inputs_seen_ = 0;  // of the candidate
 };
 
