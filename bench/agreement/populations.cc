@@ -94,7 +94,7 @@ void DrawEvoEngineer(const Json& each, const std::string& what, int64_t draws, R
   const auto strategy = Make<EvoEngineer, v1::EvoEngineerSettings>(each.at("settings"));
   MemberList ranked =
       MembersThat(state.evoengineer().members(),
-                  [&](const v1::PopulationMember& member) { return Stands(state.log(), member); });
+                  [&](const v1::PopulationMember& member) { return Works(state.log(), member); });
   SortByFitness(state.log(), &ranked);
   for (int64_t i = 0; i < draws; ++i) {
     if (what == "rank") {

@@ -4,7 +4,7 @@
 
 namespace ksearch {
 
-bool Stands(const v1::EvaluationLogState& log, const v1::PopulationMember& member) {
+bool Works(const v1::EvaluationLogState& log, const v1::PopulationMember& member) {
   const auto known = log.screened().find(member.candidate_id());
   return known != log.screened().end() && known->second.passed();
 }
@@ -124,7 +124,7 @@ v1::PopulationMember GivenMember(const v1::ScreenedProgram& program,
 v1::AttemptPlan PlanFrom(const v1::EvaluationLogState& log, const v1::PopulationMember& parent) {
   v1::AttemptPlan plan;
   plan.set_parent(parent.number());
-  if (Stands(log, parent)) {
+  if (Works(log, parent)) {
     plan.set_kind(v1::AttemptPlan::REFINE);
     plan.set_base_id(parent.candidate_id());
   } else {

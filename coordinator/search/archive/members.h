@@ -15,10 +15,11 @@ namespace ksearch {
 using Members = google::protobuf::RepeatedPtrField<v1::PopulationMember>;
 using MemberList = std::vector<const v1::PopulationMember*>;
 
-// The score of a program that passed and stands, else 0: a program that failed or was refused
-// ranks last in a population.
+// The score of a program that works, else 0: a program that failed or was refused ranks last in a
+// population.
 double Fitness(const v1::EvaluationLogState& log, const v1::PopulationMember& member);
-bool Stands(const v1::EvaluationLogState& log, const v1::PopulationMember& member);
+// Returns true if the program passed and was not refused later.
+bool Works(const v1::EvaluationLogState& log, const v1::PopulationMember& member);
 
 // Adds a member and gives it the number `last_number` + 1, which is stored in `last_number`.
 v1::PopulationMember* AddMember(const v1::PopulationMember& member, int32_t last_number,

@@ -25,7 +25,7 @@ MemberList IslandOf(const v1::AdaEvolveState& books, int island) {
 MemberList BestOf(const v1::AttemptSearchState& state) {
   MemberList all =
       MembersThat(state.adaevolve().members(),
-                  [&](const v1::PopulationMember& member) { return Stands(state.log(), member); });
+                  [&](const v1::PopulationMember& member) { return Works(state.log(), member); });
   SortByFitness(state.log(), &all);
   return all;
 }
@@ -292,7 +292,7 @@ void AdaEvolve::Migrate(State* state) const {
       const bool known = std::any_of(there.begin(), there.end(), [&](const auto* member) {
         return member->candidate_id() == migrant.candidate_id();
       });
-      if (known || !Stands(state->log(), migrant)) continue;
+      if (known || !Works(state->log(), migrant)) continue;
       const double score = Fitness(state->log(), migrant);
       migrant.set_parent(migrant.number());
       migrant.set_island(target);

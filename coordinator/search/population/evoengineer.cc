@@ -15,7 +15,7 @@ namespace {
 MemberList Working(const v1::AttemptSearchState& state) {
   MemberList working =
       MembersThat(state.evoengineer().members(),
-                  [&](const v1::PopulationMember& member) { return Stands(state.log(), member); });
+                  [&](const v1::PopulationMember& member) { return Works(state.log(), member); });
   SortByFitness(state.log(), &working);
   return working;
 }
@@ -130,7 +130,7 @@ void EvoEngineer::EndGeneration(State* state) const {
   MemberList kept = working;
   const Members& members = books->members();
   for (auto member = members.rbegin(); member != members.rend(); ++member) {
-    if (!Stands(state->log(), *member)) kept.push_back(&*member);
+    if (!Works(state->log(), *member)) kept.push_back(&*member);
   }
   if (kept.size() > static_cast<size_t>(settings_.population())) {
     kept.resize(static_cast<size_t>(settings_.population()));

@@ -168,9 +168,9 @@ void Puct::TakeEnded(const EndedAttempt& ended, State* state, Rng& /*rng*/) cons
   }
   if (ended.program == nullptr || ended.repeated) return;  // no program, or one already known
   // Failed programs are kept only while none works, to be repaired.
-  const bool nothing = std::none_of(
-      books->members().begin(), books->members().end(),
-      [&](const v1::PopulationMember& member) { return Stands(state->log(), member); });
+  const bool nothing =
+      std::none_of(books->members().begin(), books->members().end(),
+                   [&](const v1::PopulationMember& member) { return Works(state->log(), member); });
   if (!works && !nothing) return;
   if (works && nothing) {
     books->clear_members();

@@ -56,7 +56,7 @@ MemberList ArchiveOf(const v1::AttemptSearchState& state, int island) {
   MemberList archive = MembersOf(state.shinka().archive(), state.shinka().members());
   archive.erase(std::remove_if(archive.begin(), archive.end(),
                                [&](const v1::PopulationMember* member) {
-                                 return member->island() != island || !Stands(state.log(), *member);
+                                 return member->island() != island || !Works(state.log(), *member);
                                }),
                 archive.end());
   return archive;
@@ -64,13 +64,13 @@ MemberList ArchiveOf(const v1::AttemptSearchState& state, int island) {
 
 MemberList WorkingOf(const v1::AttemptSearchState& state, int island) {
   return MembersThat(state.shinka().members(), [&](const v1::PopulationMember& member) {
-    return member.island() == island && Stands(state.log(), member);
+    return member.island() == island && Works(state.log(), member);
   });
 }
 
 MemberList AllWorking(const v1::AttemptSearchState& state) {
   return MembersThat(state.shinka().members(), [&](const v1::PopulationMember& member) {
-    return Stands(state.log(), member);
+    return Works(state.log(), member);
   });
 }
 
@@ -315,7 +315,7 @@ void Shinka::Add(v1::PopulationMember member, State* state) const {
   const v1::PopulationMember* added =
       AddMember(member, books->last_number(), books->mutable_members());
   books->set_last_number(added->number());
-  if (!Stands(state->log(), *added)) return;
+  if (!Works(state->log(), *added)) return;
   UpdateArchive(state->log(), books->members(), *added, settings_.archive(),
                 books->mutable_archive());
 }
