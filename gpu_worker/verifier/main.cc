@@ -202,7 +202,7 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::string(argv[1]) == "--help") {
     std::printf(
         "ksearch-verifier checks and times candidates on one device. ksearch-worker starts it;\n"
-        "it is of no use by itself.\n"
+        "do not start it yourself.\n"
         "usage: ksearch-verifier --socket-fd=N [--config=FILE] [--gpu=UUID] | --version\n");
     return EXIT_SUCCESS;
   }

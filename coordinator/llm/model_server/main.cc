@@ -32,15 +32,15 @@ constexpr int kExitUnavailable = 5;
 
 constexpr char kUsage[] =
     R"(usage: ksearch-model-server --cassette FILE | --landscape FILE [options]
-Plays a cassette (format: proto/cassette.proto), or a model that knows a landscape of programs
+Plays a cassette (format: proto/cassette.proto), or simulates a model on a landscape of programs
 (format: proto/landscape.proto), as an OpenAI-compatible server on 127.0.0.1.
   --cassette FILE       textproto file of replies
   --landscape FILE      textproto file of a landscape
   --port N              port to listen on; default 0 picks a free one
   --port-file FILE      write the port here once listening
-  --delay-ms N          thinking time of every reply; default: as the file says
+  --delay-ms N          delay before every reply; default: as the file says
   --record-misses FILE  append requests that have no entry here, as entries to fill in
-  --check               only validate the file and say what is in it
+  --check               only validate the file and print a summary of it
   --help                this text
 )";
 
