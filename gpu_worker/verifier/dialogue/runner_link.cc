@@ -19,6 +19,7 @@
 #include "common/kernel_header.h"
 #include "common/log.h"
 #include "common/status_macros.h"
+#include "gpu_worker/verifier/dialogue/ending_of_exit.h"
 #include "gpu_worker/verifier/harness_constants.h"
 
 namespace ksearch {
@@ -63,11 +64,6 @@ bool IsShortage(int error) {
 Ending Shortage(v1::Outcome outcome, absl::string_view what) {
   return {
       .outcome = outcome, .message = absl::StrCat("no room for ", what), .machine_failed = true};
-}
-
-std::string SignalName(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name == nullptr ? absl::StrCat("signal ", signal) : absl::StrCat("SIG", name);
 }
 
 // Whether the runner's own code sends this for the batch. A failed recording may have made fewer
@@ -501,47 +497,11 @@ Ending RunnerLink::DescribeDeath() {
   if (!exit_.has_value() && RunnerEnded()) {
     exit_ = process_->Wait(clock_.SteadyNow() + kLateReapTimeout);
   }
-  const v1::Outcome outcome = loading_ ? v1::OUTCOME_LOAD_ERROR : v1::OUTCOME_RUNTIME_ERROR;
-  const absl::string_view where = loading_ ? "while loading" : "in a call";
   if (!exit_.has_value()) {
     process_->Kill();
     return {v1::OUTCOME_CHEAT, "the candidate closed the runner's control socket"};
   }
-  if (exit_->memory_limit_hit) {
-    return {v1::OUTCOME_RESOURCE_LIMIT, absl::StrCat("out of memory ", where)};
-  }
-  if (exit_->output_limit_hit) {
-    return {v1::OUTCOME_RESOURCE_LIMIT,
-            absl::StrCat("stopped ", where, " because it printed output without end")};
-  }
-  if (!exit_->signaled && exit_->code <= 128) {
-    return {outcome, absl::StrCat("the process exited with status ", exit_->code, " ", where)};
-  }
-  // A supervisor in between reports a signal as 128 + its number.
-  const int signal = exit_->signaled ? exit_->code : exit_->code - 128;
-  if (signal == SIGXCPU || signal == SIGXFSZ) {
-    return {v1::OUTCOME_RESOURCE_LIMIT,
-            absl::StrCat("killed by ", SignalName(signal), " ", where,
-                         signal == SIGXCPU ? ": processor time limit" : ": file size limit")};
-  }
-  if (signal == SIGSYS) {
-    return {outcome, absl::StrCat("killed by SIGSYS ", where,
-                                  ": used a system call that the sandbox forbids")};
-  }
-  Ending ending = {outcome, absl::StrCat("killed by ", SignalName(signal), " ", where)};
-  // The others come from a batch system that takes its node back, to every process of the job.
-  for (const int from_outside : {SIGKILL, SIGTERM, SIGINT, SIGHUP}) {
-    if (signal == from_outside) ending.killed = true;
-  }
-  if (signal == SIGKILL && exit_->machine_out_of_memory) {
-    ending.message = absl::StrCat("the kernel killed the process ", where,
-                                  " for lack of memory, within its own limit");
-    ending.machine_failed = true;
-  }
-  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
-    if (signal == fault && !loading_) ending.crashed = true;
-  }
-  return ending;
+  return EndingOfExit(*exit_, loading_);
 }
 
 absl::Duration RunnerLink::OtherThreadsTime() const {
