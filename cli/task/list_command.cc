@@ -11,6 +11,7 @@
 #include "cli/task/fault_line.h"
 #include "cli/text.h"
 #include "common/guard_factor.h"
+#include "common/kernel_header.h"
 
 namespace ksearch {
 namespace {
@@ -72,6 +73,40 @@ std::string ListText(const v1::ListTasksReply& reply) {
   return Table(rows);
 }
 
+// "float32[rows, cols]"; "float32" for a scalar.
+std::string TypeText(const v1::TensorSpec& tensor) {
+  const std::string type(DTypeName(tensor.dtype()));
+  return tensor.scalar() ? type : absl::StrCat(type, "[", absl::StrJoin(tensor.shape(), ", "), "]");
+}
+
+// The task as its programs see it: constant axes, inputs, outputs, and the workloads.
+std::string DetailsText(const v1::TaskSummary& task) {
+  std::vector<std::vector<std::string>> rows = {{"argument", "", "type", "description"}};
+  for (const v1::Axis& axis : task.definition().axes()) {
+    rows.push_back({axis.name(), "axis",
+                    axis.has_const_value() ? absl::StrCat(axis.const_value()) : "by workload",
+                    axis.description()});
+  }
+  for (const v1::TensorSpec& input : task.definition().inputs()) {
+    rows.push_back({input.name(), "input", TypeText(input), input.description()});
+  }
+  for (const v1::TensorSpec& output : task.definition().outputs()) {
+    rows.push_back({output.name(), "output", TypeText(output), output.description()});
+  }
+  std::string text = absl::StrCat("\n", Table(rows));
+  rows = {{"workload", "axes", ""}};
+  for (const v1::Workload& workload : task.workloads()) {
+    rows.push_back({workload.uuid(),
+                    absl::StrJoin(workload.axes(), " ",
+                                  [](std::string* out, const v1::AxisValue& axis) {
+                                    absl::StrAppend(out, axis.axis(), "=", axis.value());
+                                  }),
+                    workload.held_out() ? "held out" : ""});
+  }
+  absl::StrAppend(&text, "\n", Table(rows));
+  return text;
+}
+
 std::string OneText(const v1::TaskSummary& task) {
   std::string text = absl::StrCat(task.name(), "  ", NoteText(task), "\n");
   if (absl::StrContains(task.fault(), '\n')) absl::StrAppend(&text, task.fault(), "\n");
@@ -97,14 +132,16 @@ std::string OneText(const v1::TaskSummary& task) {
     absl::StrAppend(&text, "left out, ", task.left_out_size(), ":\n");
     for (const std::string& why : task.left_out()) absl::StrAppend(&text, "  ", why, "\n");
   }
+  if (task.has_definition()) absl::StrAppend(&text, DetailsText(task));
   return text;
 }
 
 }  // namespace
 
 int TasksCommand(Client* client, const Options& options) {
-  auto reply = client->Call<v1::ListTasksRequest, v1::ListTasksReply>(&Stub::ListTasks,
-                                                                      v1::ListTasksRequest());
+  v1::ListTasksRequest request;
+  request.set_task(options.task);
+  auto reply = client->Call<v1::ListTasksRequest, v1::ListTasksReply>(&Stub::ListTasks, request);
   if (!reply.ok()) return Fail(reply.status());
   auto* const tasks = reply->mutable_tasks();
   tasks->erase(std::remove_if(tasks->begin(), tasks->end(),

@@ -227,9 +227,9 @@ grpc::Status SearchService::DrainWorker(grpc::ServerContext*, const v1::DrainWor
   return ToGrpc(parts_.workers->Drain(request->worker_id(), grace));
 }
 
-grpc::Status SearchService::ListTasks(grpc::ServerContext*, const v1::ListTasksRequest*,
+grpc::Status SearchService::ListTasks(grpc::ServerContext*, const v1::ListTasksRequest* request,
                                       v1::ListTasksReply* reply) {
-  return Answer(ViewTasks(*parts_.store, *parts_.tasks), reply);
+  return Answer(ViewTasks(*parts_.store, *parts_.tasks, *request), reply);
 }
 
 grpc::Status SearchService::ListSolutions(grpc::ServerContext*,

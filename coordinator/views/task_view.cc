@@ -34,12 +34,28 @@ std::string FaultOf(const v1::TaskSummary& task, const TaskSuite& tasks,
   return absl::StrJoin(messages, "; ");
 }
 
+// Adds what only a request for one task shows; nothing if the task cannot be loaded, whose error
+// the summary has.
+void AddDetails(const TaskSuite& tasks, v1::TaskSummary* summary) {
+  absl::StatusOr<v1::Task> task = tasks.Load(summary->name());
+  if (!task.ok()) return;
+  *summary->mutable_definition() = std::move(*task->mutable_definition());
+  summary->mutable_definition()->clear_reference_text();
+  for (v1::Workload& workload : *task->mutable_workloads()) {
+    workload.clear_inputs();
+    *summary->add_workloads() = std::move(workload);
+  }
+}
+
 }  // namespace
 
-absl::StatusOr<v1::ListTasksReply> ViewTasks(Store& store, const TaskSuite& tasks) {
+absl::StatusOr<v1::ListTasksReply> ViewTasks(Store& store, const TaskSuite& tasks,
+                                             const v1::ListTasksRequest& request) {
   ASSIGN_OR_RETURN(const auto faults, store.ReadTaskFaults());
   v1::ListTasksReply reply;
   for (v1::TaskSummary& task : tasks.List()) {
+    if (!request.task().empty() && task.name() != request.task()) continue;
+    if (!request.task().empty()) AddDetails(tasks, &task);
     if (task.error().empty()) task.set_fault(FaultOf(task, tasks, faults));
     *reply.add_tasks() = std::move(task);
   }

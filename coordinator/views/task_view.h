@@ -7,8 +7,10 @@
 
 namespace ksearch {
 
-// Returns every task, with the faults that evaluations have shown in its own programs.
-absl::StatusOr<v1::ListTasksReply> ViewTasks(Store& store, const TaskSuite& tasks);
+// Returns the tasks that are requested, with the faults that evaluations have shown in their own
+// programs. No task of that name: none.
+absl::StatusOr<v1::ListTasksReply> ViewTasks(Store& store, const TaskSuite& tasks,
+                                             const v1::ListTasksRequest& request);
 
 }  // namespace ksearch
 

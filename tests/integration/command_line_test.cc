@@ -26,6 +26,7 @@ namespace ksearch {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -257,6 +258,15 @@ TEST_F(CommandLineTest, TheDocumentedTaskCanBeUsed) {
   const auto tasks = FromJson<v1::ListTasksReply>(cluster_->Cli({"tasks", "--json"}).out);
   EXPECT_GT(tasks.tasks_size(), 5) << "the built-in ones are there, too";
   for (const v1::TaskSummary& task : tasks.tasks()) EXPECT_EQ(task.error(), "") << task.name();
+  // Of one task, also what its programs receive and return.
+  EXPECT_FALSE(tasks.tasks(0).has_definition());
+  const std::string shown = cluster_->Cli({"task", "show", "softmax_rows_f32"}).out;
+  for (const char* row : {"\nrows +axis +by workload +independent rows\n",
+                          "\nx +input +float32\\[rows, cols\\] +logits\n",
+                          "\ny +output +float32\\[rows, cols\\]", "\nr256_c256 +rows=256 cols=256",
+                          "held out\n"}) {
+    EXPECT_THAT(shown, ContainsRegex(row));
+  }
   const CommandOutput eval =
       cluster_->Cli({"eval", "--task", "scale_columns_f32",
                      cluster_->folder() + "/tasks/scale_columns_f32/baseline.cpp"});
