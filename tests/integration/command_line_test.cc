@@ -261,10 +261,10 @@ TEST_F(CommandLineTest, TheDocumentedTaskCanBeUsed) {
   // Of one task, also what its programs receive and return.
   EXPECT_FALSE(tasks.tasks(0).has_definition());
   const std::string shown = cluster_->Cli({"task", "show", "softmax_rows_f32"}).out;
-  for (const char* row : {"\nrows +axis +by workload +independent rows\n",
-                          "\nx +input +float32\\[rows, cols\\] +logits\n",
-                          "\ny +output +float32\\[rows, cols\\]", "\nr256_c256 +rows=256 cols=256",
-                          "held out\n"}) {
+  for (const char* row :
+       {"\nrows +axis +by workload +independent rows\n",
+        "\nx +input +float32\\[rows, cols\\] +logits\n", "\ny +output +float32\\[rows, cols\\]",
+        "\nr256_c256 +rows=256 cols=256", "held out\n"}) {
     EXPECT_THAT(shown, ContainsRegex(row));
   }
   const CommandOutput eval =
