@@ -14,9 +14,9 @@
 
 namespace ksearch {
 
-// A file that is received in pieces. It has a temporary name beside its destination until Finish
-// has checked that it is complete and renamed it; the destructor removes an unfinished file. Only
-// its owner may read it. Thread-compatible.
+// A file that is received in pieces. It has a temporary name in its destination's folder until
+// Finish has checked that it is complete and renamed it; the destructor removes an unfinished file.
+// Only its owner may read it. Thread-compatible.
 class ReceivedFile {
  public:
   // ALREADY_EXISTS: the file exists and `replace` is not set. Other errors name the path.

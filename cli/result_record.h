@@ -10,8 +10,8 @@
 
 namespace ksearch {
 
-// A folder with a kernel and the record of its confirmation (results/README.md): record.json beside
-// the program.
+// A folder with a kernel and the record of its confirmation (results/README.md): the program and
+// record.json.
 
 // Returns true if the folder has a record.
 bool HasResultRecord(const std::string& folder);
@@ -28,7 +28,7 @@ struct RecordedResult {
 };
 
 // INVALID_ARGUMENT names the file and the missing or faulty field; FAILED_PRECONDITION: the record
-// does not call the program improved, or is about another program than the one beside it.
+// does not call the program improved, or is about another program than the one in the folder.
 absl::StatusOr<RecordedResult> ReadRecordedResult(const std::string& folder);
 
 }  // namespace ksearch

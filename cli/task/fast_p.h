@@ -26,7 +26,7 @@ struct FastP {
   double geometric_mean_speedup = 0;  // over correct programs that were timed; 0 if there is none
 };
 
-// Computes it over the baselines that were timed beside the programs.
+// Computes it over the baselines that were timed with the programs.
 FastP FastPOf(const v1::SuiteReport& report);
 
 // Mean times in milliseconds by the name of the problem's file, within upstream's levels

@@ -12,8 +12,8 @@ namespace ksearch {
 
 // Returns upstream's folder of a run as file names and texts: the file of each standing of the
 // report that has a program (`with_sources`), which may be several samples of one problem;
-// eval_results.json; and, under a name of our own, the baselines that were timed beside them, in
-// the form of upstream's baseline files. INVALID_ARGUMENT: no problem has a program, or there are
+// eval_results.json; and, under a name of our own, the baselines that were timed with them, in the
+// form of upstream's baseline files. INVALID_ARGUMENT: no problem has a program, or there are
 // several levels, because upstream's folders have one.
 absl::StatusOr<std::map<std::string, std::string>> KernelBenchRun(const v1::SuiteReport& report);
 

@@ -34,7 +34,7 @@ struct TaskCheck {
 absl::StatusOr<TaskCheck> CheckTask(Client* client, const std::string& name_or_folder,
                                     v1::Task* task);
 
-// The verdicts, and the baseline's errors beside the tolerance.
+// The verdicts, and the baseline's errors with the tolerance.
 std::string TaskCheckText(const v1::Task& task, const TaskCheck& check);
 
 }  // namespace ksearch

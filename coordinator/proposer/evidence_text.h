@@ -17,8 +17,8 @@ namespace ksearch {
 // (unspecified: in the default language's words).
 std::string OutcomeText(v1::Outcome outcome, v1::Language language = v1::LANGUAGE_UNSPECIFIED);
 
-// Latencies by workload beside the baseline's, the mean speed-up, and the compiler's warnings
-// unless PacketText has them. Empty if nothing was timed.
+// Latencies by workload and the baseline's, the mean speed-up, and the compiler's warnings unless
+// PacketText has them. Empty if nothing was timed.
 std::string PerformanceText(const PromptFacts& facts, const v1::JobResult& result);
 
 // Why a candidate failed: the compile errors, the first failing workload with its first wrong

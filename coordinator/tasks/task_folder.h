@@ -21,7 +21,7 @@ inline constexpr int64_t kMaxTaskSourceBytes = 1 << 20;
 
 // Reads the folder (docs/task_format.md) and checks the task as a whole: the folder's name is the
 // definition's name; a reference and a baseline exist and run on the task's device; there are
-// held-out workloads beside feedback ones; tolerance and work formulas are valid; buffer sizes are
+// held-out workloads and feedback ones; tolerance and work formulas are valid; buffer sizes are
 // possible; names can be used in the kernel header. NOT_FOUND if a file is missing,
 // INVALID_ARGUMENT "<file>:<line>: what" or "<file>: <field>: what".
 absl::StatusOr<v1::Task> LoadTaskFolder(const std::string& folder);

@@ -22,7 +22,7 @@ absl::StatusOr<std::vector<v1::Workload>> ParseWorkloadJsonl(absl::string_view t
                                                              absl::string_view file,
                                                              const v1::Definition& definition);
 
-// What it means that a line says nothing of an input that is a tensor: FlashInfer-Bench draws it.
+// What it means that a line does not mention an input that is a tensor: FlashInfer-Bench draws it.
 enum class LeftOutInputs { kAreErrors, kRandom };
 
 // Reads a single line, which is line `line_number` of `file`. The caller must check that uuids are

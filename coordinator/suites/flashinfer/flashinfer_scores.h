@@ -13,7 +13,7 @@ namespace ksearch {
 
 // The scores that FlashInfer-Bench would give to a result that passed and was timed. Both are means
 // over the data set's own workloads (`uuids`): the speed-up over the reference, which was timed
-// here beside it, and over the recorded latencies of `baselines`, the solutions that upstream
+// here with it, and over the recorded latencies of `baselines`, the solutions that upstream
 // compares with (for each workload the best that passed on the result's model of device). If there
 // is no such latency, the second score is 0, with a note; without baselines it is absent. Returns
 // no scores for a result that did not pass or was not timed.

@@ -14,8 +14,8 @@ class PythonCursor {
   enum class StringEnd {
     kClosed,
     kUnclosed,
-    // A field of an f-string was not understood: what may stand there differs between versions of
-    // Python. The cursor stands somewhere within the string.
+    // A field of an f-string was not understood: what is allowed there differs between versions of
+    // Python. The cursor is somewhere within the string.
     kNotUnderstood,
   };
 

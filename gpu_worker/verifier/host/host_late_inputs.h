@@ -18,7 +18,7 @@ class HostLateInputs final : public LateInputs {
   // `memory` holds a call's inputs, one span per input of `workload`, in order. Where no part of an
   // input can be withheld (DrawLateParts) but a program makes some of them, all of these are, if
   // they are small: another variant, which no call has, is in their place. What a program makes
-  // need not be right anywhere else, so parts of two variants never stand there together. Null if
+  // need not be right anywhere else, so it never holds parts of two variants together. Null if
   // nothing can be withheld.
   static std::unique_ptr<LateInputs> Withhold(const WorkloadCase& workload,
                                               const std::vector<std::byte*>& memory, Rng* rng);
