@@ -62,7 +62,7 @@ TEST_F(GpuModeTest, ProblemsThatAreNoTasksSayWhyAndDisturbNothing) {
 
 TEST_F(GpuModeTest, SubmissionsAreJudgedUnchanged) {
   ASSERT_EQ(Describe("masked_rows_v2").exit.code, 0);
-  for (const char* right : {"good.py", "fresh.py", "native.cpp"}) {
+  for (const char* right : {"good.py", "fresh.py", "native.cpp", "knows_seeds.py"}) {
     const CommandOutput checked = Check(right);
     EXPECT_EQ(checked.exit.code, 0) << right << checked.out << checked.err;
   }

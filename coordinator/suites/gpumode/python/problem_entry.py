@@ -1,6 +1,7 @@
 """A task's entry around Python in GPU MODE's form, made by ksearch: `run` takes the tensors and numbers
 of `data` one by one, then the results' places; or it returns the results of a candidate, where they are the
-task's outputs as they are. placement.py, problem_entries.py, object_forms.py and nested_values.py follow it.
+task's outputs as they are. fresh_draws.py, placement.py, problem_entries.py, object_forms.py and
+nested_values.py follow it.
 
 As a reference it calls ref_kernel of reference.py on copies, and make_inputs calls generate_input. As the
 baseline it calls ref_kernel as it would a candidate, so that the two times compare. As a candidate it calls
@@ -15,9 +16,9 @@ import json as _json
 _SPEC = _json.loads(bytes.fromhex("@SPEC@").decode("utf-8"))
 _ROLE = "@ROLE@"  # "reference", "baseline" or "submission"
 _SIDE = "submission" if _ROLE == "submission" else "reference"
-# Fresh inputs come from seeds below this: problems add seeds to values, so that large ones would drown
-# these in rounding.
-_SEEDS = 1 << 16
+# Fresh inputs come from so many seeds, the least of which is as large: problems add seeds to values, so that
+# large ones would drown these in rounding.
+_SEEDS = 1 << 15
 
 
 def _names_of(side):
@@ -53,11 +54,12 @@ def _as_own(tensor, entry):
 
 def make_inputs(seed, case_number):
     case = arguments_of(_SPEC["cases"][case_number])
-    with _on("cuda" if _torch.cuda.is_available() else "cpu"):
+    secret, seed = seed, _SEEDS + seed % _SEEDS
+    with fresh_draws(seed, secret), _on("cuda" if _torch.cuda.is_available() else "cpu"):
         import reference
 
         maker = maker_of_data(_SPEC["entries"], reference)
-        tree = Flat(_SPEC["data"], maker(**seeded(case, maker, seed % _SEEDS)))
+        tree = Flat(_SPEC["data"], maker(**seeded(case, maker, seed)))
     made = {entry["name"]: value for entry, value in zip(_SPEC["numbers"], tree.numbers)}
     for entry, tensor in zip(_SPEC["inputs"], tree.tensors):
         if entry["output"] < 0:

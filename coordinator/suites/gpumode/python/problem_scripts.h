@@ -7,7 +7,7 @@ namespace ksearch {
 
 // The texts of the .py files beside this header; some have @NAMES@ to be filled in.
 absl::string_view DescribeProblemScript();  // with describing.py, and up to find_series.py
-absl::string_view ProblemEntryScript();
+absl::string_view ProblemEntryScript();     // with fresh_draws.py
 // Appended to either of them.
 absl::string_view PlacementScript();  // with problem_entries.py
 // Appended to either of them, and within the next.
