@@ -161,6 +161,25 @@ TEST_F(GpuModeTest, ProblemsOwnCheckerJudgesProperties) {
                     HasSubstr("GPU MODE's verdict fail (")));
 }
 
+// Else the first wrong program would take the task from all others.
+TEST_F(GpuModeTest, CheckerThatFailsOnOutputsRefusesThem) {
+  ASSERT_EQ(Describe("fragile").exit.code, 0);
+  const auto check = [](const std::string& submission) {
+    return Judge("fragile", submission, {"--check"});
+  };
+  const CommandOutput all = check("all_nan.py");
+  EXPECT_EQ(all.exit.code, 7) << all.out << all.err;
+  EXPECT_THAT(all.out,
+              AllOf(HasSubstr("incorrect"),
+                    HasSubstr("the task's checker fails on the outputs: ValueError: nothing")));
+  const CommandOutput one = check("one_nan.py");
+  EXPECT_EQ(one.exit.code, 7) << one.out << one.err;
+  EXPECT_THAT(one.out, AllOf(HasSubstr("incorrect"), HasSubstr("has 1 infinite or NaN element"),
+                             HasSubstr("GPU MODE's verdict pass (")));
+  const CommandOutput right = check("twice.py");
+  EXPECT_EQ(right.exit.code, 0) << right.out << right.err;
+}
+
 // torch finds no shapes of its results without values, nor those of one case's inputs.
 TEST_F(GpuModeTest, ShapesThatNeedValuesFollowFromOtherCases) {
   const CommandOutput described = Describe("factors");

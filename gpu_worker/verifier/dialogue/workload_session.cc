@@ -373,6 +373,7 @@ Ending WorkloadSession::Judge(const std::vector<Call>& calls,
         if (!suite_verdict_.has_value()) suite_verdict_.emplace();
         AddTrial(compared.right ? "" : compared.message, &*suite_verdict_);
       }
+      RequireFinite(*workload_, **outputs, *oracle->second->outputs, &compared);
     } else {
       compared = JudgeOutputs(*workload_, buffers_->Compare(call.set, *oracle->second->outputs));
     }

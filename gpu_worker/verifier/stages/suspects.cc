@@ -32,10 +32,13 @@ absl::Status JudgeSuspects(const Suspects& suspects, JudgedJob* job) {
   for (const auto& [index, suspect] : suspects) {
     const WorkloadCase& workload = *job->cases[index];
     const OracleEntry& oracle = *oracles[index].at(suspect.variant);
-    const OutputComparison compared =
+    OutputComparison compared =
         workload.judge() != nullptr
             ? workload.judge()->Judge(workload, suspect.variant, *suspect.outputs, *oracle.outputs)
             : JudgeOutputs(workload, suspect.outputs->CompareWith(workload, *oracle.outputs));
+    if (workload.judge() != nullptr) {
+      RequireFinite(workload, *suspect.outputs, *oracle.outputs, &compared);
+    }
     if (compared.right) continue;
     Ending ending = {v1::OUTCOME_INCORRECT, absl::StrCat("in a timed call: ", compared.message)};
     if (suspect.late) ending.message = absl::StrCat(kLateInputs, compared.message);

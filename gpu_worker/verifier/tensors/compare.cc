@@ -74,6 +74,21 @@ void MergeCorrectness(const v1::Correctness& from, v1::Correctness* into) {
   }
 }
 
+void RequireFinite(const WorkloadCase& workload, const SavedOutputs& outputs,
+                   const SavedOutputs& oracle, OutputComparison* judged) {
+  if (!judged->right) return;
+  const std::vector<TensorComparison> found = outputs.CompareWith(workload, oracle);
+  const std::vector<TensorComparison> reversed = oracle.CompareWith(workload, outputs);
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (found[i].wrong_non_finite == 0 || reversed[i].wrong_non_finite > 0) continue;
+    judged->right = false;
+    judged->message = absl::StrCat(
+        "output '", workload.tensors()[static_cast<size_t>(workload.inputs()) + i].name, "' has ",
+        found[i].wrong_non_finite, " infinite or NaN element(s) where the reference's are finite");
+    return;
+  }
+}
+
 // NaN is the only value that does not equal itself.
 std::string OutputWithNan(const WorkloadCase& workload, const SavedOutputs& outputs) {
   const std::vector<TensorComparison> comparisons = outputs.CompareWith(workload, outputs);

@@ -29,6 +29,12 @@ struct OutputComparison {
 OutputComparison JudgeOutputs(const WorkloadCase& workload,
                               const std::vector<TensorComparison>& comparisons);
 
+// For outputs that a judge has looked at, since a task's own check may take a NaN for right: they
+// are wrong if an output holds an infinity or NaN where the oracle's element is finite, unless the
+// oracle has one where theirs is finite, because several answers may be right.
+void RequireFinite(const WorkloadCase& workload, const SavedOutputs& outputs,
+                   const SavedOutputs& oracle, OutputComparison* judged);
+
 // Merges two records of one workload: keeps the larger errors, the smaller ratio, and the first
 // wrong element.
 void MergeCorrectness(const v1::Correctness& from, v1::Correctness* into);

@@ -15,8 +15,9 @@ class OutputJudge {
  public:
   virtual ~OutputJudge() = default;
   // `outputs`: the outputs of a call on this variant, copied to memory that no runner sees.
-  // `expected`: the reference's answer, which need not be the only right one. If the judge itself
-  // fails, the outputs count as right, and its owner is told.
+  // `expected`: the reference's answer, which need not be the only right one. If the judge fails on
+  // the outputs and not on that answer, they are wrong. If the judge itself fails, the outputs
+  // count as right, and its owner is told.
   virtual OutputComparison Judge(const WorkloadCase& workload, int64_t variant,
                                  const SavedOutputs& outputs, const SavedOutputs& expected) = 0;
 };
