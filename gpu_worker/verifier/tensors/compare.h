@@ -23,6 +23,10 @@ struct OutputComparison {
 //  * where the oracle is infinite the element must be the same infinity; NaN is always wrong;
 //  * of each output at least required_matched_ratio of the elements must be right;
 //  * no element may be infinite or NaN where the oracle's is finite;
+//  * if no element may be wrong, RMS(error) / RMS(oracle) of each output of floats must not exceed
+//    0.2, unless RMS(oracle) is below a tenth of atol (below atol with `sum_of_bounds` and a type
+//    narrower than float32): where answers are small, atol alone would take zeros, or the answer to
+//    other inputs;
 //  * RMS(error) / RMS(oracle) over finite elements of each output, divided by rms_yardstick (or the
 //    output type's rounding, if that is larger), must not exceed max_rms_error_ratio, if set.
 // `comparisons`: one per output, in definition order.

@@ -74,6 +74,57 @@ TEST_F(CompareTest, SumOfBoundsIsTheRuleOfTorchAllclose) {
   EXPECT_FALSE(Compare(Outputs({{0, kNan}}), Outputs({})).right);
 }
 
+TEST_F(CompareTest, SmallAnswersAreNoExcuseForZeros) {
+  std::vector<std::pair<size_t, float>> zeros, small, near, noise;
+  for (size_t i = 0; i < 32 * 24; ++i) {
+    const float value = i % 2 == 0 ? 0.05f : -0.05f;  // atol is 0.1
+    zeros.emplace_back(i, 0.0f);
+    small.emplace_back(i, value);
+    near.emplace_back(i, 1.15f * value);
+    noise.emplace_back(i, 0.1f * value);
+  }
+  EXPECT_THAT(Compare(Outputs(zeros), Outputs(small)).message,
+              HasSubstr("output 'c': the RMS of its error is 1 times that of the reference's"));
+  EXPECT_TRUE(Compare(Outputs(near), Outputs(small)).right);
+  // What is left where large numbers cancel is noise.
+  EXPECT_TRUE(Compare(Outputs(zeros), Outputs(noise)).right);
+  EXPECT_TRUE(Compare(Outputs(small), Outputs(zeros)).right);
+  // One element may be far off, as long as that is within the tolerance.
+  near[5].second = 0;
+  EXPECT_TRUE(Compare(Outputs(near), Outputs(small)).right);
+  task_.mutable_tolerance()->set_required_matched_ratio(0.98);
+  EXPECT_TRUE(Compare(Outputs(zeros), Outputs(small)).right);
+  // torch's own sums in 16 bits leave such noise.
+  task_.mutable_tolerance()->clear_required_matched_ratio();
+  task_.mutable_definition()->mutable_outputs(0)->set_dtype(v1::DTYPE_BFLOAT16);
+  const auto halves = [](uint16_t bits) {
+    std::vector<std::byte> bytes(32 * 24 * sizeof bits);
+    for (size_t i = 0; i < bytes.size(); i += sizeof bits) {
+      std::memcpy(&bytes[i], &bits, sizeof bits);
+    }
+    return HostOutputs({std::move(bytes)});
+  };
+  constexpr uint16_t kSmall = 0x3d4d;  // 0.05
+  EXPECT_FALSE(Compare(halves(0), halves(kSmall)).right);
+  task_.mutable_tolerance()->set_sum_of_bounds(true);
+  EXPECT_TRUE(Compare(halves(0), halves(kSmall)).right);
+}
+
+TEST_F(CompareTest, JudgedOutputsAreFiniteWhereTheOracleIs) {
+  const auto workload = *WorkloadCase::Create(task_, task_.workloads(0), "sha", Seed{1, 1});
+  const auto fault = [&](const HostOutputs& got, const HostOutputs& oracle) {
+    OutputComparison judged;
+    RequireFinite(*workload, got, oracle, &judged);
+    return judged.message;
+  };
+  EXPECT_EQ(fault(Outputs({{0, 7.0f}}), Outputs({})), "");
+  EXPECT_THAT(fault(Outputs({{0, kNan}, {3, kInf}}), Outputs({})), HasSubstr("'c' has 2 infinite"));
+  // Other places of the same infinity.
+  EXPECT_EQ(fault(Outputs({{0, kInf}}), Outputs({{1, kInf}})), "");
+  EXPECT_THAT(fault(Outputs({{0, kNan}, {1, kInf}}), Outputs({{1, kInf}})),
+              HasSubstr("1 infinite"));
+}
+
 TEST_F(CompareTest, NonFiniteValues) {
   EXPECT_FALSE(Compare(Outputs({{0, kNan}}), Outputs({})).right);
   EXPECT_FALSE(Compare(Outputs({{0, -kInf}}), Outputs({})).right);
