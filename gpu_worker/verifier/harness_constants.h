@@ -53,6 +53,7 @@ inline constexpr uint64_t kFreshBeginnings = 8192;
 // time is over.
 inline constexpr int kFreshDrawCalls = 100;
 inline constexpr int kFreshDrawRows = 4;
+inline constexpr int kTimedDrawRows = 8;
 inline constexpr absl::Duration kFreshDrawsTime = absl::Seconds(2);
 inline constexpr int kEqualDrawSets = 64;
 inline constexpr absl::Duration kEqualDrawsTime = absl::Seconds(6);

@@ -13,6 +13,7 @@
 #include "common/rng.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/judges/draw_places.h"
 #include "gpu_worker/verifier/judges/named_inputs.h"
 #include "gpu_worker/verifier/judges/sampling_inputs.h"
 #include "gpu_worker/verifier/judges/sampling_rule.h"
@@ -20,10 +21,6 @@
 
 namespace ksearch {
 namespace {
-
-// Of the distance that a job's honest program has by chance, in units of 1 / sqrt(places): beyond
-// it lies one of 3e-8 (Kolmogorov: 2 exp(-2 x^2)).
-constexpr double kChanceOfPlaces = 3;
 
 struct Time {
   absl::Time fresh, equal;  // until then
@@ -41,7 +38,7 @@ absl::StatusOr<Ending> CheckFreshDraws(WorkloadSession& session, const Clock& cl
                                        absl::Time until, const WorkloadSession::Limits& limits,
                                        Rng* rng) {
   const WorkloadCase& workload = session.workload();
-  std::vector<double> places;
+  DrawPlaces places;
   for (int call = 0; call < kFreshDrawCalls && clock.SteadyNow() < until; ++call) {
     WorkloadSession::KeptCall made = session.RunOnceForSuite({}, limits);
     if (!made.ending.passed()) return std::move(made.ending);
@@ -53,26 +50,11 @@ absl::StatusOr<Ending> CheckFreshDraws(WorkloadSession& session, const Clock& cl
     const OutputComparison judged =
         workload.judge()->Judge(workload, kept.variant, *kept.outputs, *kept.outputs);
     if (!judged.right) return Ending{v1::OUTCOME_INCORRECT, judged.message};
-    ASSIGN_OR_RETURN(const SamplingInputs inputs, SamplingInputs::Read(workload, kept.variant));
-    ASSIGN_OR_RETURN(const std::vector<int64_t> tokens, WholeNumbersIn(workload, *kept.outputs));
-    for (int i = 0; i < kFreshDrawRows; ++i) {
-      const auto row = static_cast<int64_t>(rng->NextBelow(static_cast<uint64_t>(inputs.rows())));
-      const std::vector<double> shares = SharesOf(inputs.Row(row), inputs.LimitsOf(row));
-      places.push_back(PlaceOf(shares, tokens[static_cast<size_t>(row)], rng->NextDouble()));
-      if (inputs.rows() == 1) break;
-    }
+    RETURN_IF_ERROR(places.Add(workload, kept.variant, *kept.outputs, kFreshDrawRows, rng));
   }
-  if (places.empty()) return Ending();
-  const double distance = DistanceFromEven(places);
-  const double most = workload.suite_rule().sampling().most_distance() +
-                      kChanceOfPlaces / std::sqrt(static_cast<double>(places.size()));
-  if (distance <= most) return Ending();
-  return Ending{
-      v1::OUTCOME_INCORRECT,
-      absl::StrFormat("tokens are not drawn by their probabilities: the places of %d tokens, "
-                      "likeliest first, are %.3f from evenly spread, and at most %.3f is "
-                      "right",
-                      places.size(), distance, most)};
+  std::string fault = places.Fault(workload.suite_rule().sampling().most_distance());
+  if (fault.empty()) return Ending();
+  return Ending{v1::OUTCOME_INCORRECT, std::move(fault)};
 }
 
 absl::StatusOr<Ending> CheckEqualDraws(WorkloadSession& session, int sets, const Clock& clock,

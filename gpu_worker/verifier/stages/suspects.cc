@@ -3,12 +3,38 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/digest.h"
+#include "common/rng.h"
 #include "common/status_macros.h"
 #include "common/task_fault.h"
 #include "gpu_worker/verifier/harness_constants.h"
+#include "gpu_worker/verifier/judges/draw_places.h"
 #include "gpu_worker/verifier/tensors/output_judge.h"
 
 namespace ksearch {
+namespace {
+
+// A sampler that draws likely tokens in timed calls alone gives none that may not be drawn. Calls
+// that were kept because they looked like others have likelier tokens than most.
+absl::Status JudgeDraws(const Suspects& suspects, JudgedJob* job) {
+  Rng rng(RandomUint64());
+  DrawPlaces places;
+  size_t last = 0;
+  for (const auto& [index, suspect] : suspects) {
+    const WorkloadCase& workload = *job->cases[index];
+    if (workload.suite_rule().rule() != v1::SuiteRule::SAMPLES) return absl::OkStatus();
+    if (suspect.repeated || suspect.late) continue;
+    RETURN_IF_ERROR(places.Add(workload, suspect.variant, *suspect.outputs, kTimedDrawRows, &rng));
+    last = index;
+  }
+  const std::string fault =
+      places.Fault(job->request.task().suite_rule().sampling().most_distance());
+  if (fault.empty()) return absl::OkStatus();
+  FailWorkload({v1::OUTCOME_INCORRECT, absl::StrCat("in timed calls: ", fault)}, last, job);
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::Status JudgeSuspects(const Suspects& suspects, JudgedJob* job) {
   if (suspects.empty()) return absl::OkStatus();
@@ -48,7 +74,7 @@ absl::Status JudgeSuspects(const Suspects& suspects, JudgedJob* job) {
     FailWorkload(ending, index, job);
     return absl::OkStatus();
   }
-  return absl::OkStatus();
+  return JudgeDraws(suspects, job);
 }
 
 }  // namespace ksearch

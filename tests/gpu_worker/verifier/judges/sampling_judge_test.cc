@@ -4,12 +4,14 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "common/textproto.h"
 #include "gmock/gmock.h"
 #include "gpu_worker/verifier/host/host_outputs.h"
+#include "gpu_worker/verifier/judges/draw_places.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
 #include "gtest/gtest.h"
 
@@ -102,6 +104,32 @@ TEST(SamplingJudgeTest, GoesByTheInputsOfTheCallAndRefusesTheFirstTokenBeyondThe
                                               " is so unlikely that it may not be drawn"));
       }
     }
+  }
+}
+
+TEST(DrawPlacesTest, LikelyTokensAloneAreFoundAndHonestOnesAreNot) {
+  v1::Task task = SamplingTask(v1::DEVICE_CLASS_CPU);
+  const auto workload = CaseOf(task);
+  std::mt19937_64 random(7);
+  for (const bool greedy : {false, true}) {
+    DrawPlaces places;
+    Rng rng(3);
+    for (int64_t variant = 0; variant < 400; ++variant) {
+      const auto probabilities = InputOf<float>(*workload, 0, variant);
+      const auto top_k = InputOf<int32_t>(*workload, 1, variant);
+      std::vector<int> ranks(kRows, 0);
+      for (int row = 0; row < kRows && !greedy; ++row) {
+        const float* const own = probabilities.data() + row * kTokens;
+        std::vector<float> likely(own, own + kTokens);
+        std::sort(likely.rbegin(), likely.rend());
+        likely.resize(static_cast<size_t>(top_k[static_cast<size_t>(row)]));
+        std::discrete_distribution<int> drawn(likely.begin(), likely.end());
+        ranks[static_cast<size_t>(row)] = drawn(random);
+      }
+      const HostOutputs tokens = Tokens(Ranked(probabilities, ranks));
+      ASSERT_TRUE(places.Add(*workload, variant, tokens, 8, &rng).ok());
+    }
+    EXPECT_EQ(places.Fault(0.2) != "", greedy) << places.Fault(0.2);
   }
 }
 
