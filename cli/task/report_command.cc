@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
@@ -12,6 +13,7 @@
 #include "cli/task/samples_report.h"
 #include "cli/text.h"
 #include "common/status_macros.h"
+#include "common/suspicion.h"
 #include "common/textproto.h"
 
 namespace ksearch {
@@ -24,6 +26,7 @@ constexpr char kPassAtKFile[] = "pass_at_k_results.json";
 std::string StandingText(const v1::ProblemStanding& problem) {
   if (!problem.left_out().empty()) return "left out: " + problem.left_out();
   if (problem.evaluations() == 0) return "not attempted";
+  if (absl::StartsWith(problem.message(), kSuspicious)) return std::string(kSuspicious);
   return problem.outcome() == v1::OUTCOME_PASSED ? "correct" : OutcomeText(problem.outcome());
 }
 

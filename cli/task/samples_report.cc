@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/evaluation.h"
@@ -16,6 +17,7 @@
 #include "common/identity.h"
 #include "common/mean_times.h"
 #include "common/status_macros.h"
+#include "common/suspicion.h"
 #include "common/textproto.h"
 
 namespace ksearch {
@@ -27,7 +29,11 @@ void FillFrom(const v1::JobResult& result, v1::ProblemStanding* standing) {
   standing->set_outcome(result.outcome());
   standing->set_message(result.message());
   *standing->mutable_device() = result.device();
-  if (result.outcome() != v1::OUTCOME_PASSED) return;
+  if (const std::string suspicion = SuspicionText(result); !suspicion.empty()) {
+    standing->set_outcome(v1::OUTCOME_CHEAT);
+    standing->set_message(suspicion);
+  }
+  if (standing->outcome() != v1::OUTCOME_PASSED) return;
   standing->set_passed(1);
   standing->set_candidate_us(GeometricMeanOfMeans(result, /*baseline=*/false));
   standing->set_baseline_us(GeometricMeanOfMeans(result, /*baseline=*/true));
@@ -77,6 +83,7 @@ std::string SampleNumber(const v1::ProblemStanding& standing) {
 std::string StandingOf(const v1::ProblemStanding& standing) {
   if (!standing.left_out().empty()) return "left out: " + standing.left_out();
   if (standing.evaluations() == 0) return "no sample";
+  if (absl::StartsWith(standing.message(), kSuspicious)) return std::string(kSuspicious);
   return standing.outcome() == v1::OUTCOME_PASSED ? "correct" : OutcomeText(standing.outcome());
 }
 

@@ -16,6 +16,7 @@
 #include "common/mean_times.h"
 #include "common/run_facts.h"
 #include "common/status_macros.h"
+#include "common/suspicion.h"
 
 namespace ksearch {
 namespace {
@@ -29,6 +30,7 @@ struct Standing {
   std::string job_id;
   v1::Sources sources;
   bool refuted = false;
+  std::string suspicion;  // of any of them
   // Of the newest confirmation over the baseline, if there is one, whose times are below then.
   bool compared = false;
   bool confirmed = false;
@@ -127,6 +129,7 @@ absl::StatusOr<std::map<std::string, Standing>> StandingsIn(Store& store,
     Standing& standing = standings[id];
     standing.sources = one.row.spec.candidate();
     const bool passed = one.row.outcome == v1::OUTCOME_PASSED;
+    if (standing.suspicion.empty()) standing.suspicion = SuspicionText(one.result);
     if (one.row.spec.kind() != v1::JOB_KIND_SCREEN) {
       standing.refuted |= !passed;
       const v1::Comparison* const over = OverBaseline(one.result);
@@ -146,7 +149,7 @@ absl::StatusOr<std::map<std::string, Standing>> StandingsIn(Store& store,
 }
 
 bool Passes(const Standing& standing) {
-  return standing.screening.has_value() && !standing.refuted &&
+  return standing.screening.has_value() && !standing.refuted && standing.suspicion.empty() &&
          standing.screening->outcome() == v1::OUTCOME_PASSED;
 }
 
@@ -172,6 +175,9 @@ void Fill(const TaskSuite& tasks, const std::map<std::string, Standing>& standin
   if (standing.refuted && result.outcome() == v1::OUTCOME_PASSED) {
     problem->set_outcome(v1::OUTCOME_INCORRECT);
     problem->set_message("a later check or confirmation found it wrong");
+  } else if (!standing.suspicion.empty() && result.outcome() == v1::OUTCOME_PASSED) {
+    problem->set_outcome(v1::OUTCOME_CHEAT);
+    problem->set_message(standing.suspicion);
   }
   *problem->mutable_device() = result.device();
   for (v1::SuiteScore& score : tasks.Scores(problem->task(), result)) {

@@ -48,7 +48,8 @@ class SuiteReportTest : public testing::Test {
  protected:
   // One workload with two calls each, 10 % beside the mean.
   void Record(size_t task, const std::string& text, v1::JobKind kind, v1::Outcome outcome,
-              double candidate_us, double baseline_us, const std::string& model = "cpu") {
+              double candidate_us, double baseline_us, const std::string& model = "cpu",
+              const std::string& suspicion = "") {
     v1::JobSpec spec;
     spec.set_kind(kind);
     spec.set_task_name(suite_.tasks[task].name());
@@ -61,6 +62,7 @@ class SuiteReportTest : public testing::Test {
     result.set_job_id(JobId(spec));
     result.set_outcome(outcome);
     result.mutable_device()->set_name(model);
+    if (!suspicion.empty()) result.add_suspicions(suspicion);
     v1::WorkloadResult* const workload = result.add_workloads();
     for (const double factor : {0.9, 1.1}) {
       if (candidate_us > 0) workload->mutable_candidate()->add_latency_us(factor * candidate_us);
@@ -121,6 +123,24 @@ TEST_F(SuiteReportTest, FastestProgramThatNothingRefutesStands) {
 }
 
 // A screening believes more of what a program reports.
+TEST_F(SuiteReportTest, SuspiciousProgramsAreNotRight) {
+  Record(0, "marked", v1::JOB_KIND_SCREEN, v1::OUTCOME_PASSED, 1, 100, "cpu",
+         "opens files: line 3");
+  v1::SuiteReport report = Report();
+  EXPECT_EQ(report.problems(0).passed(), 0);
+  EXPECT_EQ(report.problems(0).outcome(), v1::OUTCOME_CHEAT);
+  EXPECT_EQ(report.problems(0).message(), "suspicious: opens files: line 3");
+  EXPECT_EQ(report.problems(0).speedup(), 0);
+  // A later measurement was the first to look into it.
+  Record(0, "later", v1::JOB_KIND_SCREEN, v1::OUTCOME_PASSED, 2, 100);
+  Record(0, "later", v1::JOB_KIND_CONFIRM, v1::OUTCOME_PASSED, 2, 100, "cpu", "audit_clock: 3x");
+  Record(0, "honest", v1::JOB_KIND_SCREEN, v1::OUTCOME_PASSED, 50, 100);
+  report = Report();
+  EXPECT_EQ(report.problems(0).passed(), 1);
+  EXPECT_EQ(report.problems(0).outcome(), v1::OUTCOME_PASSED);
+  EXPECT_NEAR(report.problems(0).speedup(), 2, 1e-9);
+}
+
 TEST_F(SuiteReportTest, AConfirmationCountsMoreThanAScreening) {
   Record(0, "loud", v1::JOB_KIND_SCREEN, v1::OUTCOME_PASSED, 1, 100);
   Record(0, "loud", v1::JOB_KIND_CONFIRM, v1::OUTCOME_PASSED, 125, 100);
