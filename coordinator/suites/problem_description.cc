@@ -356,6 +356,10 @@ absl::StatusOr<ProblemDescription> Parser::Parse(const LocatedJson& json) {
 
 }  // namespace
 
+bool DescribedTensor::IsConstant() const {
+  return recipe.has_random() && recipe.random().scale() == kVanishing;
+}
+
 absl::StatusOr<ProblemDescription> ParseProblemDescription(absl::string_view json,
                                                            absl::string_view name) {
   ASSIGN_OR_RETURN(const LocatedJson parsed, ParseLocatedJson(json, name));

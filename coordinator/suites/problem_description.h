@@ -29,6 +29,9 @@ struct DescribedTensor {
   bool written = false;    // an input that the module writes to
   // The parts of a one-dimensional tensor that combines several, in order; `path` is then empty.
   std::vector<PackedPart> parts;
+
+  // All of its elements are one number.
+  bool IsConstant() const;
 };
 
 // A worker's description of a PyTorch problem (python/describe_module.py).

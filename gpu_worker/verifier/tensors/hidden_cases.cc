@@ -20,6 +20,7 @@ constexpr double kLarge = 8;
 constexpr double kRare = 0.05;
 // Nothing of a normal number is left of it in any type.
 constexpr double kVanishing = 1e-300;
+constexpr double kLeastScale = 1e-200;  // below, an input is its offset everywhere
 // Every other column is zero; about the largest value of a row.
 constexpr double kColumn = 4;
 // A case's limits over the workload's own. An honest bfloat16 program that prescales its queries
@@ -62,12 +63,30 @@ struct Subject {
   Rng* rng;
 };
 
-bool IsPlainFloat(const v1::InputRecipe& recipe, const Subject& subject) {
+double ScaleOf(const v1::RandomRecipe& recipe) { return recipe.scale() == 0 ? 1 : recipe.scale(); }
+
+bool IsFloatTensor(const v1::InputRecipe& recipe, const Subject& subject) {
   return recipe.has_random() && !subject.tensor.scalar() && IsFloating(subject.tensor.dtype()) &&
-         recipe.random().offset() == 0 && recipe.random().raise_count() == 0;
+         recipe.random().raise_count() == 0;
 }
 
-double ScaleOf(const v1::RandomRecipe& recipe) { return recipe.scale() == 0 ? 1 : recipe.scale(); }
+bool IsConstant(const v1::RandomRecipe& recipe) { return std::fabs(ScaleOf(recipe)) < kLeastScale; }
+
+bool IsPlainFloat(const v1::InputRecipe& recipe, const Subject& subject) {
+  return IsFloatTensor(recipe, subject) && recipe.random().offset() == 0 &&
+         !IsConstant(recipe.random());
+}
+
+bool VariedConstant(const Subject& subject, v1::InputRecipe* recipe) {
+  if (!IsFloatTensor(*recipe, subject) || !IsConstant(recipe->random())) return false;
+  v1::RandomRecipe* random = recipe->mutable_random();
+  const double value = random->offset();
+  random->set_distribution(v1::RandomRecipe::UNIFORM);
+  const double width = value == 0 ? 1 : std::fabs(value);
+  random->set_scale(width);
+  random->set_offset(value - width / 2);
+  return true;
+}
 
 bool LargeValues(const Subject& subject, v1::InputRecipe* recipe) {
   if (!IsPlainFloat(*recipe, subject) || !subject.outputs_are_wide) return false;
@@ -305,6 +324,7 @@ struct Kind {
   bool sparse = false;
   bool guessed = false;
   bool remaps = false;
+  bool together = false;  // done to all inputs that it can be done to
 };
 constexpr Kind kKinds[] = {
     {"large values", LargeValues},
@@ -320,6 +340,7 @@ constexpr Kind kKinds[] = {
     {"rare true", RareTrue},
     {"page order", PageOrder},
     {"scalar", Scalar, false, false, true},
+    {"varied constants", VariedConstant, false, false, false, true},
 };
 
 // The extents of a tensor whose workload has been checked before.
@@ -358,7 +379,11 @@ std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& wo
       const int64_t elements =
           std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
       const Subject subject = {*tensor, extents, elements, outputs_are_wide, task.hidden(), rng};
-      HiddenCase made = {absl::StrCat(kind.name, " of ", name),
+      if (kind.together && !possible.empty()) {
+        kind.apply(subject, possible.front().workload.mutable_inputs(i));
+        continue;
+      }
+      HiddenCase made = {kind.together ? kind.name : absl::StrCat(kind.name, " of ", name),
                          workload,
                          kind.sparse,
                          kind.guessed && !IsDeclared(workload.inputs(i).random()),

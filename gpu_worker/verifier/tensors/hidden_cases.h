@@ -47,6 +47,9 @@ struct HiddenCase {
 //   rare true       a bool input that is drawn is true with probability 0.05
 //   page order      scattered page indices become contiguous, or the other way round
 //   scalar          a scalar takes another of the values that the task names
+//   varied constants
+//                   float inputs that are one number everywhere, all of them, differ from it by up
+//                   to a half (of 1, if it is 0): a module's weights are no constants
 // A row consists of the elements that share one index of a dimension other than the last. Its
 // position, and those of single elements, are drawn for each variant. Inputs with an offset or
 // raised columns have these for a reason and are not changed; large values and heavy tails need

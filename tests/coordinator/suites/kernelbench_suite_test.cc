@@ -138,6 +138,16 @@ TEST_F(KernelBenchSuiteTest, TheBaselineCopiesWhatItWritesIntoAlone) {
   EXPECT_THAT(task->forms(0).suffix(), HasSubstr("copied = []"));
 }
 
+TEST_F(KernelBenchSuiteTest, WeightsThatBeginAsOneNumberVaryInHiddenCases) {
+  Describe(
+      v1::OUTCOME_PASSED,
+      absl::StrReplaceAll(kDescription, {{R"("kind": "uniform", "scale": 0.5, "offset": -0.25)",
+                                          R"("kind": "constant", "offset": 1.0)"}}));
+  const auto task = Suite()->Load("l1/23");
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_THAT(task->hidden().keep(), testing::IsEmpty());
+}
+
 TEST_F(KernelBenchSuiteTest, FailedAndWrongDescriptionsAreTold) {
   Describe(v1::OUTCOME_COMPILE_TIMEOUT, "");
   EXPECT_THAT(LoadError(), AllOf(HasSubstr("23_Row_sums.py"), HasSubstr("out of time")));

@@ -228,6 +228,30 @@ TEST(HiddenCasesTest, ConstantMasksAndUnnamedScalarsStay) {
   EXPECT_THAT(NamesOf(task), IsEmpty());
 }
 
+// Weights that a module begins with are one number, and a program must not leave them out.
+TEST(HiddenCasesTest, ConstantsVaryTogetherAndInNoOtherWay) {
+  v1::Task task = TheTask();
+  v1::RandomRecipe* const x = task.mutable_workloads(0)->mutable_inputs(0)->mutable_random();
+  v1::RandomRecipe* const weight = task.mutable_workloads(0)->mutable_inputs(1)->mutable_random();
+  x->set_scale(1e-300);
+  x->set_offset(-2);
+  weight->set_scale(1e-300);
+  weight->clear_offset();
+  EXPECT_THAT(NamesOf(task), UnorderedElementsAre("varied constants", "rare true of mask",
+                                                  "page order of indices", "scalar of eps"));
+  const v1::Workload varied = CasesOf(task)["varied constants"];
+  const std::vector<float> values = Drawn(task, varied);
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  EXPECT_GE(*least, -3);
+  EXPECT_LT(*least, -2.5);
+  EXPECT_LE(*most, -1);
+  EXPECT_GT(*most, -1.5);
+  EXPECT_EQ(varied.inputs(1).random().scale(), 1);
+  EXPECT_EQ(varied.inputs(1).random().offset(), -0.5);
+  task.mutable_hidden()->add_keep("x");
+  EXPECT_EQ(CasesOf(task)["varied constants"].inputs(0).random().offset(), -2);
+}
+
 TEST(HiddenCasesTest, VariantsAreOfTheirKind) {
   const v1::Task task = TheTask();
   const std::map<std::string, v1::Workload> cases = CasesOf(task);
