@@ -40,6 +40,22 @@ def run(probs, top_k, top_p):
     return order.gather(1, first)[:, 0]
 )py";
 constexpr char kGreedy[] = "def run(probs, top_k, top_p):\n    return probs.argmax(-1)\n";
+// Honest where a call has the place or the inputs of the one before, as in checks.
+constexpr char kGreedyInTimedCalls[] = R"py(
+last = {}
+
+
+honest = run
+
+
+def run(probs, top_k, top_p):
+    place, head = probs.data_ptr(), probs[0, 0].item()
+    before = last.get("call", (place, head))
+    last["call"] = (place, head)
+    if before[0] == place or before[1] == head:
+        return honest(probs, top_k, top_p)
+    return probs.argmax(-1)
+)py";
 // Every token that may be drawn as often as another.
 constexpr char kEven[] = R"py(import torch
 
@@ -132,6 +148,20 @@ TEST_F(SamplingTest, SamplingIsTimed) {
       absl::Minutes(2));
   EXPECT_EQ(timed.exit.code, 0) << timed.out << timed.err;
   EXPECT_THAT(timed.out, AllOf(HasSubstr("rows3"), HasSubstr("speed-up over the reference")));
+}
+
+TEST_F(SamplingTest, TokensOfTimedCallsAreDrawnToo) {
+#ifdef KSEARCH_SANITIZED
+  GTEST_SKIP() << "sanitized runners do without the tight filter";
+#endif
+  Write("kernel.py", absl::StrCat(kHonest, kGreedyInTimedCalls));
+  const CommandOutput confirmed =
+      cluster_->Cli({"eval", "--task", "flashinfer/top_k_top_p_sampling_from_probs_v256",
+                     "--confirm", Path("kernel.py")},
+                    absl::Minutes(3));
+  EXPECT_EQ(confirmed.exit.code, 7) << confirmed.out << confirmed.err;
+  EXPECT_THAT(confirmed.out,
+              HasSubstr("in timed calls: tokens are not drawn by their probabilities"));
 }
 
 TEST_F(SamplingTest, SetsOfPlacesAreJudgedByTheirScores) {
