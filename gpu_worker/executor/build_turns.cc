@@ -63,7 +63,9 @@ void BuildTurns::Loop(std::stop_token stop) {
 }
 
 void BuildTurns::GiveWay(std::stop_token stop) {
+  const absl::Time begin = Clock::Real().SteadyNow();
   sandbox_.Pause();
+  LOG(INFO) << "msg=\"builds paused\" because=\"a measurement waited\"";
   {
     MutexLock lock(&mu_);
     for (auto& [number, hold] : builds_) hold.reset();
@@ -78,6 +80,7 @@ void BuildTurns::GiveWay(std::stop_token stop) {
                  << "\"";
   }
   sandbox_.Resume();
+  LOG(INFO) << "msg=\"builds continue\" paused=" << Clock::Real().SteadyNow() - begin;
 }
 
 }  // namespace ksearch
