@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
@@ -13,7 +12,6 @@
 #include "cli/task/samples_report.h"
 #include "cli/text.h"
 #include "common/status_macros.h"
-#include "common/suspicion.h"
 #include "common/textproto.h"
 
 namespace ksearch {
@@ -22,13 +20,6 @@ namespace {
 using Stub = v1::SearchService::Stub;
 constexpr int64_t kMaxBaselineBytes = 4 << 20;
 constexpr char kPassAtKFile[] = "pass_at_k_results.json";
-
-std::string StandingText(const v1::ProblemStanding& problem) {
-  if (!problem.left_out().empty()) return "left out: " + problem.left_out();
-  if (problem.evaluations() == 0) return "not attempted";
-  if (absl::StartsWith(problem.message(), kSuspicious)) return std::string(kSuspicious);
-  return problem.outcome() == v1::OUTCOME_PASSED ? "correct" : OutcomeText(problem.outcome());
-}
 
 }  // namespace
 
@@ -75,7 +66,7 @@ int SuiteReportCommand(Client* client, const Options& options) {
       {"problem", "standing", "programs", "latency", "baseline", "speed-up"}};
   for (const v1::ProblemStanding& problem : report->problems()) {
     const bool timed = problem.candidate_us() > 0;
-    rows.push_back({problem.task(), StandingText(problem),
+    rows.push_back({problem.task(), StandingText(problem, "not attempted"),
                     absl::StrFormat("%d of %d", problem.passed(), problem.evaluations()),
                     timed ? LatencyText(problem.candidate_us()) : "-",
                     problem.baseline_us() > 0 ? LatencyText(problem.baseline_us()) : "-",

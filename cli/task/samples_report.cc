@@ -80,14 +80,14 @@ std::string SampleNumber(const v1::ProblemStanding& standing) {
   return sample.has_value() ? absl::StrCat(sample->sample) : "-";
 }
 
-std::string StandingOf(const v1::ProblemStanding& standing) {
+}  // namespace
+
+std::string StandingText(const v1::ProblemStanding& standing, absl::string_view none) {
   if (!standing.left_out().empty()) return "left out: " + standing.left_out();
-  if (standing.evaluations() == 0) return "no sample";
+  if (standing.evaluations() == 0) return std::string(none);
   if (absl::StartsWith(standing.message(), kSuspicious)) return std::string(kSuspicious);
   return standing.outcome() == v1::OUTCOME_PASSED ? "correct" : OutcomeText(standing.outcome());
 }
-
-}  // namespace
 
 absl::StatusOr<v1::SuiteReport> JudgeSamples(Client* client, const Options& options,
                                              const v1::SuiteReport& report) {
@@ -142,7 +142,7 @@ std::string SamplesText(const v1::SuiteReport& samples) {
   std::vector<std::vector<std::string>> rows = {
       {"problem", "sample", "standing", "latency", "baseline", "speed-up"}};
   for (const v1::ProblemStanding& standing : samples.problems()) {
-    rows.push_back({standing.task(), SampleNumber(standing), StandingOf(standing),
+    rows.push_back({standing.task(), SampleNumber(standing), StandingText(standing, "no sample"),
                     standing.candidate_us() > 0 ? LatencyText(standing.candidate_us()) : "-",
                     standing.baseline_us() > 0 ? LatencyText(standing.baseline_us()) : "-",
                     standing.speedup() > 0 ? absl::StrFormat("%.2fx", standing.speedup()) : "-"});

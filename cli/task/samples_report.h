@@ -1,7 +1,10 @@
 #ifndef KSEARCH_CLI_TASK_SAMPLES_REPORT_H_
 #define KSEARCH_CLI_TASK_SAMPLES_REPORT_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "cli/client.h"
 #include "cli/options.h"
 #include "proto/search_service.pb.h"
@@ -15,6 +18,10 @@ namespace ksearch {
 // levels that the folder has samples of, have a standing without a program.
 absl::StatusOr<v1::SuiteReport> JudgeSamples(Client* client, const Options& options,
                                              const v1::SuiteReport& report);
+
+// The standing of a problem, or of one sample, in a word: "correct", "incorrect", ...; `none` if no
+// program was judged.
+std::string StandingText(const v1::ProblemStanding& standing, absl::string_view none);
 
 // The results of the samples, with fast_p and pass@k over them.
 std::string SamplesText(const v1::SuiteReport& samples);

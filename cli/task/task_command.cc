@@ -189,7 +189,8 @@ int DescribeCommand(Client* client, const Options& options) {
       std::fflush(stdout);  // the next problem may take minutes
     }
     if (code == kExitOk) code = ended;
-    // What two problems are refused for alike, such as a missing worker, is no fault of theirs.
+    // Two problems in a row that fail for the same reason, such as a missing worker, are not the
+    // cause of it.
     if (!result.ok() && verdicts[task] == last_failure) break;
     last_failure = result.ok() ? "" : verdicts[task];
   }

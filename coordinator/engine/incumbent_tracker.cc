@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "common/run_facts.h"
+#include "common/suspicion.h"
 #include "coordinator/search/score.h"
 
 namespace ksearch {
@@ -60,9 +62,9 @@ IncumbentTracker::Step IncumbentTracker::OnScreened(const v1::JobResult& result,
   challenger.set_score(score);
   challenger.set_node_id(node_id);
   challenger.set_round(round);
-  if (result.suspicions_size() > 0) {
+  if (std::string suspicion = SuspicionText(result); !suspicion.empty()) {
     v1::RunEvent event = EventAbout(v1::RunEvent::CONFIRMATION_REFUSED, challenger);
-    event.set_text(absl::StrCat("suspicious: ", absl::StrJoin(result.suspicions(), "; ")));
+    event.set_text(std::move(suspicion));
     step.events.push_back(event);
     return step;
   }
@@ -129,8 +131,8 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
   state_.set_carried_share(share);
   if (result.outcome() != v1::OUTCOME_PASSED) {
     event.set_text(absl::StrCat(v1::Outcome_Name(result.outcome()), ": ", result.message()));
-  } else if (result.suspicions_size() > 0) {
-    event.set_text(absl::StrCat("suspicious: ", absl::StrJoin(result.suspicions(), "; ")));
+  } else if (std::string suspicion = SuspicionText(result); !suspicion.empty()) {
+    event.set_text(std::move(suspicion));
   } else if (refused) {
     event.set_text("its examination refused it");
   } else if (over_rival == nullptr || over_baseline == nullptr) {

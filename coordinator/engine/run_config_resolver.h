@@ -36,8 +36,8 @@ class RunConfigResolver {
   // The request with all defaults filled in, models and their prices looked up, a platform for its
   // scores as far as connected workers determine it, what it reads from the memory of gains, and
   // what it takes over from a run that it repeats or continues. Starts and stores nothing.
-  // INVALID_ARGUMENT names the field; FAILED_PRECONDITION: a provider is unknown, or a price is and
-  // money is capped; NOT_FOUND: there is no such earlier run.
+  // INVALID_ARGUMENT names the field. FAILED_PRECONDITION: a provider is unknown, or the run has a
+  // limit on money and a price is unknown. NOT_FOUND: the earlier run does not exist.
   absl::StatusOr<v1::RunConfig> Complete(const v1::RunConfig& request) const;
 
  private:

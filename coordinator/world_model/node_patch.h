@@ -12,7 +12,7 @@ namespace ksearch {
 // Limits of one node's texts, in bytes: the tree is part of every prompt.
 inline constexpr size_t kMaxShortNodeText = 300;
 inline constexpr size_t kMaxLongNodeText = 4000;
-// Of an action that names none.
+// The difficulty of an action that does not state one.
 inline constexpr int kDefaultDifficulty = 3;
 
 // The numbers of a patch that are out of their ranges, one line each for the model.

@@ -16,11 +16,9 @@ constexpr absl::Duration kLookAgain = absl::Milliseconds(100);
 }  // namespace
 
 BuildTurns::~BuildTurns() {
-  std::jthread thread;
-  {
-    MutexLock lock(&mu_);
-    thread = std::move(thread_);
-  }
+  std::jthread thread;  // joined without the lock
+  MutexLock lock(&mu_);
+  thread = std::move(thread_);
   thread.request_stop();
   changed_.NotifyAll();
 }
@@ -48,7 +46,8 @@ void BuildTurns::Loop(std::stop_token stop) {
       MutexLock lock(&mu_);
       if (builds_.empty()) {
         waits_since = absl::InfiniteFuture();
-        changed_.WaitFor(&mu_, absl::Seconds(1));
+        // Looked at under the lock: the destructor requests the stop under it, too.
+        if (!stop.stop_requested()) changed_.Wait(&mu_);
         continue;
       }
       changed_.WaitFor(&mu_, kLookAgain);

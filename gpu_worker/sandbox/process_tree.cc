@@ -4,19 +4,17 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "common/clock.h"
 #include "common/textproto.h"
+#include "common/thread_stat.h"
 
 namespace ksearch {
 namespace {
@@ -26,38 +24,28 @@ constexpr absl::Duration kAskAgain = absl::Milliseconds(1);
 
 struct Process {
   pid_t pid = 0;
-  pid_t parent = 0;
-  char state = '?';  // as in /proc/PID/stat
-  bool rests() const { return absl::StrContains("TtZX", absl::string_view(&state, 1)); }
+  ThreadStat stat;
 };
 
 std::optional<Process> ReadProcess(absl::string_view name) {
-  Process process;
-  if (!absl::SimpleAtoi(name, &process.pid)) return std::nullopt;
+  pid_t pid = 0;
+  if (!absl::SimpleAtoi(name, &pid)) return std::nullopt;
   const auto text = ReadFile(absl::StrCat("/proc/", name, "/stat"), 4096);
-  if (!text.ok()) return std::nullopt;
-  // "PID (name) STATE parent ...": a name may contain anything.
-  const size_t end = text->rfind(") ");
-  if (end == std::string::npos) return std::nullopt;
-  const std::vector<absl::string_view> fields =
-      absl::StrSplit(absl::string_view(*text).substr(end + 2), absl::MaxSplits(' ', 2));
-  if (fields.size() < 3 || fields[0].size() != 1 || !absl::SimpleAtoi(fields[1], &process.parent)) {
-    return std::nullopt;
-  }
-  process.state = fields[0][0];
-  return process;
+  const auto stat = text.ok() ? ParseThreadStat(*text) : std::nullopt;
+  if (!stat.has_value()) return std::nullopt;
+  return Process{pid, *stat};
 }
 
 // `root` first; empty if it is no child of this process.
 std::vector<Process> Tree(pid_t root) {
   const std::optional<Process> first = ReadProcess(absl::StrCat(root));
-  if (!first.has_value() || first->parent != ::getpid()) return {};
+  if (!first.has_value() || first->stat.parent != ::getpid()) return {};
   std::multimap<pid_t, Process> by_parent;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), &::closedir);
   if (folder == nullptr) return {};
   while (const dirent* entry = ::readdir(folder.get())) {
     if (const auto process = ReadProcess(entry->d_name))
-      by_parent.emplace(process->parent, *process);
+      by_parent.emplace(process->stat.parent, *process);
   }
   std::vector<Process> tree = {*first};
   for (size_t i = 0; i < tree.size(); ++i) {
@@ -75,7 +63,7 @@ bool StopTree(pid_t root, absl::Duration most) {
     const std::vector<Process> tree = Tree(root);
     bool all_rest = true;
     for (const Process& process : tree) {
-      if (process.rests()) continue;
+      if (process.stat.stopped_or_ended()) continue;
       all_rest = false;
       ::kill(process.pid, SIGSTOP);
     }

@@ -52,7 +52,7 @@ struct Place {
   std::string fault;  // why the problem cannot be used, whatever its files say
 };
 
-// Whatever is called so: reading it tells if it is no file.
+// Returns true for anything of that name; reading it reports what is not a file.
 bool HasProblem(const fs::path& folder) {
   std::error_code error;
   return fs::exists(fs::symlink_status(folder / kGpuModeTaskFile, error));

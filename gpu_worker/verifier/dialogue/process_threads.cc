@@ -10,15 +10,10 @@
 #include <memory>
 #include <string>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 
 namespace ksearch {
 namespace {
-
-constexpr uint32_t kExitingFlag = 0x4;  // PF_EXITING
 
 // Returns "" if the thread is gone.
 std::string ReadAt(int folder, const std::string& path) {
@@ -29,25 +24,6 @@ std::string ReadAt(int folder, const std::string& path) {
 }
 
 }  // namespace
-
-bool ThreadStat::exiting() const { return ended() || (kernel_flags & kExitingFlag) != 0; }
-bool ThreadStat::ended() const { return state == 'Z' || state == 'X'; }
-
-std::optional<ThreadStat> ParseThreadStat(absl::string_view text) {
-  // "TID (name) STATE ppid pgrp session tty tpgid flags ...": a name may contain ") R", so look for
-  // the last parenthesis.
-  const size_t end = text.rfind(") ");
-  if (end == absl::string_view::npos) return std::nullopt;
-  const std::vector<absl::string_view> fields =
-      absl::StrSplit(text.substr(end + 2), absl::MaxSplits(' ', 7));
-  ThreadStat stat;
-  if (fields.size() < 8 || fields[0].size() != 1 ||
-      !absl::SimpleAtoi(fields[6], &stat.kernel_flags)) {
-    return std::nullopt;
-  }
-  stat.state = fields[0][0];
-  return stat;
-}
 
 ProcessThreads::ProcessThreads(pid_t pid)
     : pid_(pid),
@@ -71,7 +47,7 @@ bool ProcessThreads::AllStopped() const {
       const auto stat =
           ParseThreadStat(ReadAt(folder_.get(), absl::StrCat("task/", entry->d_name, "/stat")));
       if (!stat.has_value()) continue;
-      if (stat->state != 'T' && stat->state != 't' && !stat->ended()) return false;
+      if (!stat->stopped_or_ended()) return false;
     }
     if (threads == before) return true;
     before = threads;

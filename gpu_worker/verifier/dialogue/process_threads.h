@@ -6,25 +6,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/thread_stat.h"
 #include "common/unique_fd.h"
 
 namespace ksearch {
-
-// A thread as /proc/PID/task/TID/stat shows it.
-struct ThreadStat {
-  char state = '?';  // R running, S asleep, D in the kernel, T stopped, t traced, Z or X ended
-  uint32_t kernel_flags = 0;  // PF_... of the kernel's include/linux/sched.h
-  bool exiting() const;       // it, or its whole process, is exiting or has ended
-  // False while it is exiting: an exiting thread walks a list of locks that the program chose,
-  // which takes processor time and memory, and no signal stops it.
-  bool ended() const;
-};
-
-// Absent if the text has another form. The program chooses the thread's name, which may contain
-// anything.
-std::optional<ThreadStat> ParseThreadStat(absl::string_view text);
 
 // The threads of one process as the kernel reports them: whether all of them are stopped, and how
 // much processor time they used. Holds the process's folder in /proc open, so that another process
