@@ -136,7 +136,9 @@ bool HostExecution::RunBatch(const v1::BatchRequest& request, Program& program,
                                   : program.Call(set, arguments.data(), nullptr);
       end = MonotonicNanos();
     }
-    if (turns != nullptr) turns->returned.store(++made, std::memory_order_release);
+    // Not just a release: on x86 only a locked instruction or a fence completes stores that bypass
+    // the caches (non-temporal), after which an honest program may have none of its own.
+    if (turns != nullptr) turns->returned.exchange(++made, std::memory_order_seq_cst);
     if (keeps && returned == 0) returned = program.CopyResults(set, nullptr);
     if (returned != 0) {
       const std::string raised = program.Raised();

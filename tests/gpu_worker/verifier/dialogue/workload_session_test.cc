@@ -144,6 +144,21 @@ TEST_F(SessionTest, CallsInTurnAreTimedOneByOne) {
   }
 }
 
+// The program has no fence after its last stores, and needs none.
+TEST_F(SessionTest, StoresThatPassTheCachesByAreThereWhenACallInTurnReturns) {
+  if (std::thread::hardware_concurrency() < 2)
+    GTEST_SKIP() << "verifier and runner need a core each";
+  Open("honest_streaming_stores");
+  session_->CompareLater(1);
+  for (int batch = 0; batch < 2000; ++batch) {
+    std::vector<WorkloadSession::Call> calls;
+    for (int set = 0; set < kSets - 1; ++set) calls.push_back({set, next_variant_++});
+    const WorkloadSession::TimesInTurn made =
+        session_->RunInTurn(calls, {}, limits_, /*keeps_one=*/false);
+    ASSERT_TRUE(made.ending.passed()) << "batch " << batch << ": " << made.ending.message;
+  }
+}
+
 TEST_F(SessionTest, ACallInTurnReturnsNoEarlierThanItsOutputsAreThere) {
   if (std::thread::hardware_concurrency() < 2)
     GTEST_SKIP() << "verifier and runner need a core each";
