@@ -180,6 +180,16 @@ absl::string_view WithoutVersion(absl::string_view name) {
   return name;
 }
 
+// Returns true if `part` is in `text`; a path, at its root: "sum/root" is none.
+bool Contains(absl::string_view text, absl::string_view part) {
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
+    if (part[0] != '/' || at == 0) return true;
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(text[at - 1]))) return true;
+    if (at >= 2 && text[at - 2] == '\\') return true;  // "\n/"
+  }
+  return false;
+}
+
 bool AnyOf(const std::set<std::string>& names, std::initializer_list<const char*> words) {
   return std::any_of(words.begin(), words.end(),
                      [&names](const char* word) { return names.count(word) > 0; });
@@ -220,7 +230,7 @@ class Scanner {
           const bool of_text = rule.seen == Rule::Seen::kText || rule.seen == Rule::Seen::kDriver;
           if (!of_text || (rule.gpu_only && !gpu_)) continue;
           for (const absl::string_view part : rule.words) {
-            if (absl::StrContains(words[at].word, part)) Add(rule.what, part, path, at);
+            if (Contains(words[at].word, part)) Add(rule.what, part, path, at);
           }
         }
       } else if (IsName(at)) {
@@ -294,6 +304,14 @@ class Scanner {
     if (!linkage_.empty() && linkage_.back()) return true;
     for (size_t i = at; i > 0 && !Is(i, ";") && !Is(i, "}") && !Is(i, "{"); --i) {
       if (IsExternC(i - 1)) return true;
+    }
+    return false;
+  }
+  // Declared here for this file alone.
+  bool IsStatic(size_t at) const {
+    if (defined_.count("static") > 0) return false;
+    for (size_t i = at; i > 0 && !Is(i - 1, ";") && !Is(i - 1, "}") && !Is(i - 1, "{"); --i) {
+      if (Is(i - 1, "static")) return true;
     }
     return false;
   }
@@ -390,7 +408,8 @@ class Scanner {
     };
     const bool driver =
         (absl::StartsWith(name, "cu") && upper(2)) || (absl::StartsWith(name, "cuda") && upper(4));
-    return (driver || NamesOfOthers().count(name) > 0) && IsDefinition(at) && IsOfC(at);
+    return (driver || NamesOfOthers().count(name) > 0) && IsDefinition(at) && IsOfC(at) &&
+           !IsStatic(at);
   }
   void Add(const char* what, absl::string_view word, const std::string& path, size_t at) {
     found_.try_emplace(what, Found{std::string(word), path, Word(at).line});

@@ -129,6 +129,29 @@ TEST(SourceMarksTest, HonestUsesOfTheSameWords) {
       IsEmpty());
 }
 
+// Nothing else can be bound to such a function.
+TEST(SourceMarksTest, OwnFunctionsOfOneFileMayHaveAnyName) {
+  EXPECT_THAT(Marks("extern \"C\" {\nstatic void write(float* y, float v) { *y = v; }\n"
+                    "static inline float read(const float* x) { return *x; }\n}",
+                    v1::LANGUAGE_CPP),
+              IsEmpty());
+  for (const char* text : {"extern \"C\" {\nstatic int n;\nvoid write(int, int) {}\n}",
+                           "#define static\nextern \"C\" {\nstatic void write(int, int) {}\n}"}) {
+    EXPECT_THAT(Marks(text, v1::LANGUAGE_CPP),
+                ElementsAre(StartsWith("source: stands in for functions of others: write")));
+  }
+}
+
+TEST(SourceMarksTest, PathsBeginAtTheRoot) {
+  EXPECT_THAT(Marks("static_assert(sizeof(x) == 4, \"a sum/root, see notes/dev/sums\");"),
+              IsEmpty());
+  for (const char* text :
+       {"f(\"/proc/self\");", "f(\"..//proc\");", "f(\"a/../proc and a/../../proc\");",
+        "f(\"x\\n/proc\");", "f(\"sum/root and /root\");"}) {
+    EXPECT_THAT(Marks(text), ElementsAre(StartsWith("source: looks at the machine"))) << text;
+  }
+}
+
 TEST(SourceMarksTest, ThreadsByAnyNameOfStd) {
   const auto threads = ElementsAre(StartsWith("source: starts threads: "));
   for (const char* text : {
