@@ -248,6 +248,10 @@ inline constexpr int64_t kCheapConfirmBytes = int64_t{16} << 20;
 
 // Hidden cases of a confirmation: the time for reference runs, estimated from the first runs.
 inline constexpr absl::Duration kHiddenCaseTime = absl::Seconds(3);
+// Of workloads other than the two that have all cases: so many in all, which takes a CPU one
+// second, and so many bytes of inputs and outputs, which are kept for the job.
+inline constexpr size_t kMostOtherHiddenCases = 24;
+inline constexpr int64_t kMostOtherHiddenBytes = int64_t{512} << 20;
 // compute-sanitizer in a confirmation: time for all tools together, and for one of them. A small
 // kernel takes less than two seconds per tool.
 inline constexpr absl::Duration kSanitizerTime = absl::Seconds(120);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -87,6 +88,57 @@ std::vector<size_t> Chosen(const std::vector<CasePtr>& cases, Rng* rng) {
     chosen.push_back(other < smallest ? other : other + 1);
   }
   return chosen;
+}
+
+struct PlacedCase {
+  size_t index = 0;
+  HiddenCase hidden;
+};
+
+// Cases of all other workloads, since a program may tell them by their shapes: of each in turn one,
+// as many as are cheap. First come those that `had`, the names of cases, lacks.
+std::vector<PlacedCase> CasesOfOthers(const v1::Task& task, const std::vector<CasePtr>& cases,
+                                      const std::vector<size_t>& chosen,
+                                      const std::set<std::string>& had, Rng* rng) {
+  const auto shuffle = [rng](auto* list) {
+    for (size_t i = list->size(); i > 1; --i) {
+      std::swap((*list)[i - 1], (*list)[static_cast<size_t>(rng->NextBelow(i))]);
+    }
+  };
+  std::vector<std::vector<PlacedCase>> others;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const v1::Workload* const workload = Find(task, cases[i]->uuid());
+    if (workload == nullptr || std::find(chosen.begin(), chosen.end(), i) != chosen.end()) continue;
+    std::vector<PlacedCase> placed;
+    for (HiddenCase& hidden : HiddenCases(task, *workload, /*largest_too=*/true, rng)) {
+      placed.push_back({i, std::move(hidden)});
+    }
+    shuffle(&placed);
+    std::stable_partition(placed.begin(), placed.end(),
+                          [&](const PlacedCase& one) { return had.count(one.hidden.name) == 0; });
+    others.push_back(std::move(placed));
+  }
+  shuffle(&others);
+  std::vector<PlacedCase> taken;
+  int64_t bytes = 0;
+  bool more = true;
+  for (size_t turn = 0; more; ++turn) {
+    more = false;
+    for (std::vector<PlacedCase>& placed : others) {
+      if (turn >= placed.size()) continue;
+      bytes += cases[placed[turn].index]->footprint_bytes();
+      if (taken.size() == kMostOtherHiddenCases || bytes > kMostOtherHiddenBytes) {
+        more = false;
+        break;
+      }
+      taken.push_back(std::move(placed[turn]));
+      more = true;
+    }
+  }
+  // A runner maps each workload's buffers once.
+  std::stable_sort(taken.begin(), taken.end(),
+                   [](const PlacedCase& a, const PlacedCase& b) { return a.index < b.index; });
+  return taken;
 }
 
 // Computes the reference's answers to hidden cases.
@@ -180,28 +232,41 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
   const std::vector<size_t> chosen = Chosen(cases, &rng);
   answered.push_back({"unwritten workspace", chosen[0], cases[chosen[0]], cases[chosen[0]],
                       oracles[chosen[0]], kHiddenWorkspaceFill, /*remaps=*/true});
+  // Returns false if there is no time for it.
+  const auto answer = [&](size_t index, HiddenCase hidden) -> absl::StatusOr<bool> {
+    const OracleEntry& usual = *oracles[index].at(0);
+    if (answerer.IsWrongGuess(hidden)) return true;
+    spent += usual.reference_time * HiddenCaseAnswerer::Runs(hidden);
+    if (spent > kHiddenCaseTime) return false;
+    const std::string name = hidden.name;
+    absl::StatusOr<AnsweredHiddenCase> made =
+        answerer.Answer(std::move(hidden), cases[index], *usual.outputs);
+    if (absl::IsFailedPrecondition(made.status()) || absl::IsResourceExhausted(made.status())) {
+      LOG(INFO) << "msg=\"hidden case left out\" case=\"" << name
+                << "\" workload=" << cases[index]->uuid() << " error=\"" << made.status().message()
+                << "\"";
+      return true;
+    }
+    RETURN_IF_ERROR(made.status());
+    made->index = index;
+    answered.push_back(*std::move(made));
+    return true;
+  };
+  std::set<std::string> had;
   for (const size_t index : chosen) {
     const v1::Workload* const workload = Find(task, cases[index]->uuid());
-    const OracleEntry& usual = *oracles[index].at(0);
     if (workload == nullptr) continue;
     // Checks that look at parts of a row find something only if there are several parts.
     const bool largest_too = index != chosen[0];
-    for (const HiddenCase& hidden : HiddenCases(task, *workload, largest_too, &rng)) {
-      if (answerer.IsWrongGuess(hidden)) continue;
-      spent += usual.reference_time * HiddenCaseAnswerer::Runs(hidden);
-      if (spent > kHiddenCaseTime) break;
-      absl::StatusOr<AnsweredHiddenCase> made =
-          answerer.Answer(hidden, cases[index], *usual.outputs);
-      if (absl::IsFailedPrecondition(made.status()) || absl::IsResourceExhausted(made.status())) {
-        LOG(INFO) << "msg=\"hidden case left out\" case=\"" << hidden.name
-                  << "\" workload=" << workload->uuid() << " error=\"" << made.status().message()
-                  << "\"";
-        continue;
-      }
-      RETURN_IF_ERROR(made.status());
-      made->index = index;
-      answered.push_back(*std::move(made));
+    for (HiddenCase& hidden : HiddenCases(task, *workload, largest_too, &rng)) {
+      had.insert(hidden.name);
+      ASSIGN_OR_RETURN(const bool in_time, answer(index, std::move(hidden)));
+      if (!in_time) break;
     }
+  }
+  for (PlacedCase& one : CasesOfOthers(task, cases, chosen, had, &rng)) {
+    ASSIGN_OR_RETURN(const bool in_time, answer(one.index, std::move(one.hidden)));
+    if (!in_time) break;
   }
   return answered;
 }

@@ -30,10 +30,11 @@ struct AnsweredHiddenCase {
 };
 
 // Draws the hidden cases of the smallest workload and of a random other one (for that one, also
-// cases about the largest input), each with its own seed, as many as kHiddenCaseTime of reference
-// runs allow. Cases for which the reference gives no numbers are skipped. An additional case is the
-// smallest workload with its usual inputs, but with a workspace filled with bytes not used before.
-// `cases` and `oracles` are the job's. To be called before a candidate runs.
+// cases about the largest input), then some of all others, each with its own seed, as many as
+// kHiddenCaseTime of reference runs allow. Cases for which the reference gives no numbers are
+// skipped. An additional case is the smallest workload with its usual inputs, but with a workspace
+// filled with bytes not used before. `cases` and `oracles` are the job's. To be called before a
+// candidate runs.
 absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
     Bench& bench, const v1::Task& task, const std::string& task_sha256,
     const ProgramImage& reference, const std::vector<std::shared_ptr<const WorkloadCase>>& cases,

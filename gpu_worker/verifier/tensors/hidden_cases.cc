@@ -21,6 +21,9 @@ constexpr double kRare = 0.05;
 // Nothing of a normal number is left of it in any type.
 constexpr double kVanishing = 1e-300;
 constexpr double kLeastScale = 1e-200;  // below, an input is its offset everywhere
+// Of values around an offset: near to 0, but of the same sign. Whoever takes the offset for granted
+// is off by it; where it is some ten, exponentials tell.
+constexpr double kSmall = 1.0 / 64;
 // Every other column is zero; about the largest value of a row.
 constexpr double kColumn = 4;
 // A case's limits over the workload's own. An honest bfloat16 program that prescales its queries
@@ -36,6 +39,7 @@ constexpr double kLeastRatio = 0.5;
 constexpr double kLeastFar = 64;
 constexpr double kMostFar = 256;
 constexpr int kMostFarElements = 3;
+constexpr int64_t kLeastPagesOfRuns = 8;
 // An input of one dimension has no rows: this part of it is taken for one.
 constexpr int64_t kRowsOfVector = 8;
 // Large integers have at least so many bits.
@@ -92,6 +96,17 @@ bool LargeValues(const Subject& subject, v1::InputRecipe* recipe) {
   if (!IsPlainFloat(*recipe, subject) || !subject.outputs_are_wide) return false;
   v1::RandomRecipe* random = recipe->mutable_random();
   random->set_scale(ScaleOf(*random) * kLarge);
+  return true;
+}
+
+bool SmallValues(const Subject& subject, v1::InputRecipe* recipe) {
+  if (!IsFloatTensor(*recipe, subject) || recipe->random().offset() == 0 ||
+      IsConstant(recipe->random()) || !subject.outputs_are_wide) {
+    return false;
+  }
+  v1::RandomRecipe* random = recipe->mutable_random();
+  random->set_scale(ScaleOf(*random) * kSmall);
+  random->set_offset(random->offset() * kSmall);
   return true;
 }
 
@@ -303,6 +318,22 @@ bool PageOrder(const Subject&, v1::InputRecipe* recipe) {
   return true;
 }
 
+bool PageRuns(const Subject& subject, v1::InputRecipe* recipe) {
+  if (!recipe->has_page_indices() || subject.elements < kLeastPagesOfRuns) return false;
+  v1::PageIndicesRecipe* pages = recipe->mutable_page_indices();
+  pages->set_contiguous(false);
+  pages->set_run(2 + static_cast<int64_t>(
+                         subject.rng->NextBelow(static_cast<uint64_t>(subject.elements / 4))));
+  return true;
+}
+
+// A few drawn cuts hardly ever leave one segment as long as it can be.
+bool LongSegment(const Subject& subject, v1::InputRecipe* recipe) {
+  if (!recipe->has_indptr() || subject.elements < 3) return false;
+  recipe->mutable_indptr()->set_lopsided(true);
+  return true;
+}
+
 bool Scalar(const Subject& subject, v1::InputRecipe* recipe) {
   if (!recipe->has_scalar() || recipe->scalar().value_case() != v1::ScalarRecipe::kFloatValue) {
     return false;
@@ -328,6 +359,7 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {
     {"large values", LargeValues},
+    {"small values", SmallValues},
     {"heavy tails", HeavyTails},
     {"zeros", Zeros},
     {"one column", OneColumn},
@@ -339,6 +371,8 @@ constexpr Kind kKinds[] = {
     {"large integers", LargeIntegers, true, true},
     {"rare true", RareTrue},
     {"page order", PageOrder},
+    {"page runs", PageRuns},
+    {"long segment", LongSegment},
     {"scalar", Scalar, false, false, true},
     {"varied constants", VariedConstant, false, false, false, true},
 };

@@ -35,6 +35,7 @@ struct HiddenCase {
 // input that a case changes is chosen at random. With `largest_too` there is one more case of each
 // kind, for the input with the most elements, where shortcuts pay off most. The kinds:
 //   large values    a float input is 8 times as large
+//   small values    a float input with an offset is 1/64 of itself, offset included
 //   heavy tails     a normal float input has Student's t with 2 degrees of freedom
 //   zeros           a float input is 0
 //   one column      a float input is 0 but for one column of its last dimension
@@ -46,14 +47,16 @@ struct HiddenCase {
 //   large integers  one to three of these are; with a declared range they are at one of its ends
 //   rare true       a bool input that is drawn is true with probability 0.05
 //   page order      scattered page indices become contiguous, or the other way round
+//   page runs       page indices are runs of neighbors, in a random order
+//   long segment    one segment of a ragged batch has all elements that the others can do without
 //   scalar          a scalar takes another of the values that the task names
 //   varied constants
 //                   float inputs that are one number everywhere, all of them, differ from it by up
 //                   to a half (of 1, if it is 0): a module's weights are no constants
 // A row consists of the elements that share one index of a dimension other than the last. Its
 // position, and those of single elements, are drawn for each variant. Inputs with an offset or
-// raised columns have these for a reason and are not changed; large values and heavy tails need
-// outputs with the range of float32.
+// raised columns have these for a reason and are not changed otherwise; large and small values and
+// heavy tails need outputs with the range of float32.
 std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& workload,
                                     bool largest_too, Rng* rng);
 

@@ -110,11 +110,24 @@ class HiddenCheckTest : public ::testing::Test {
     return request;
   }
 
-  void ExpectFound(const v1::VerifierRequest& request) {
-    v1::VerifierRequest check = request;
+  void ExpectPassesAlone(v1::VerifierRequest check) {
     check.mutable_job()->set_kind(v1::JOB_KIND_CHECK);
     const v1::Verdict checked = Verify(check);
     EXPECT_EQ(checked.outcome(), v1::OUTCOME_PASSED) << checked.message();
+  }
+
+  // By every confirmation.
+  void ExpectFoundAlways(const v1::VerifierRequest& request) {
+    ExpectPassesAlone(request);
+    for (int tries = 0; tries < kTries; ++tries) {
+      const v1::Verdict verdict = Verify(request);
+      EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT) << verdict.message();
+      EXPECT_THAT(verdict.message(), HasSubstr("hidden case '"));
+    }
+  }
+
+  void ExpectFound(const v1::VerifierRequest& request) {
+    ExpectPassesAlone(request);
     for (int tries = 0; tries < kTries; ++tries) {
       const v1::Verdict verdict = Verify(request);
       if (verdict.outcome() == v1::OUTCOME_PASSED) continue;
@@ -147,6 +160,27 @@ class HiddenCheckTest : public ::testing::Test {
 
 TEST_F(HiddenCheckTest, AShortcutThatASampleDecidesOnIsNotConfirmed) {
   ExpectFound(Unrivaled("sampled_inputs"));
+}
+
+// Which workloads have all cases is drawn, but the others have some, too.
+TEST_F(HiddenCheckTest, AShapeDoesNotTellThatInputsAreAsUsual) {
+  ExpectFoundAlways(Unrivaled("clamped_on_one_shape"));
+}
+
+TEST_F(HiddenCheckTest, AnOffsetIsNotToBeReliedOn) {
+  for (const char* candidate : {"assumes_offset", "honest"}) {
+    v1::VerifierRequest request = Unrivaled(candidate);
+    v1::Task& task = *request.mutable_task();
+    for (v1::Workload& workload : *task.mutable_workloads()) {
+      workload.mutable_inputs(1)->mutable_random()->set_offset(100);
+    }
+    request.set_task_sha256(TaskDigest(task));
+    if (candidate == std::string("honest")) {
+      ExpectPasses(request);
+    } else {
+      ExpectFoundAlways(request);
+    }
+  }
 }
 
 // In the process of the gate and in that of the hidden cases it behaves, and knows those by what

@@ -23,6 +23,7 @@ class IndptrGenerator final : public InputGenerator {
     int64_t total = 0;
     int64_t min_length = 0;
     uint64_t key = 0;
+    bool lopsided = false;  // one segment has all free elements
   };
   // The bounds are the sums of those of all `terms`.
   IndptrGenerator(v1::DType dtype, int64_t element_bytes, int64_t elements, std::vector<Cuts> terms)
@@ -40,8 +41,12 @@ class IndptrGenerator final : public InputGenerator {
       const int64_t free = term.total - term.min_length * segments;
       std::vector<int64_t> cuts = {0};
       Rng rng(term.key, static_cast<uint64_t>(variant) << 32);
+      const auto longest = static_cast<int64_t>(
+          term.lopsided && segments > 0 ? rng.NextBelow(static_cast<uint64_t>(segments)) : 0);
       for (int64_t i = 1; i < segments; ++i) {
-        cuts.push_back(static_cast<int64_t>(rng.NextBelow(static_cast<uint64_t>(free) + 1)));
+        cuts.push_back(term.lopsided
+                           ? (i > longest ? free : 0)
+                           : static_cast<int64_t>(rng.NextBelow(static_cast<uint64_t>(free) + 1)));
       }
       std::sort(cuts.begin(), cuts.end());
       for (int64_t i = 0; i < segments; ++i) {
@@ -74,7 +79,8 @@ absl::StatusOr<IndptrGenerator::Cuts> MakeCuts(const ShapedInput& input, const s
                                                    " segments of at least ", recipe.min_length()));
   }
   return IndptrGenerator::Cuts{total, recipe.min_length(),
-                               DeriveKey(input.seed, input.workload.uuid(), name, "content")};
+                               DeriveKey(input.seed, input.workload.uuid(), name, "content"),
+                               recipe.lopsided()};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "gpu_worker/verifier/tensors/recipes/page_inputs.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
@@ -75,12 +76,19 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> MakePageInputs(const v1::PageInd
     return absl::InvalidArgumentError(
         absl::StrCat("cannot draw ", input.elements, " distinct pages from ", pages));
   }
-  std::vector<int64_t> order(static_cast<size_t>(pages));
-  std::iota(order.begin(), order.end(), 0);
+  const int64_t run = std::max<int64_t>(1, recipe.run());
+  std::vector<int64_t> runs(static_cast<size_t>((pages + run - 1) / run));
+  std::iota(runs.begin(), runs.end(), 0);
   if (!recipe.contiguous()) {
     Rng rng(key);
-    for (size_t i = order.size(); i > 1; --i) {
-      std::swap(order[i - 1], order[static_cast<size_t>(rng.NextBelow(i))]);
+    for (size_t i = runs.size(); i > 1; --i) {
+      std::swap(runs[i - 1], runs[static_cast<size_t>(rng.NextBelow(i))]);
+    }
+  }
+  std::vector<int64_t> order;
+  for (const int64_t one : runs) {
+    for (int64_t page = one * run; page < std::min(pages, (one + 1) * run); ++page) {
+      order.push_back(page);
     }
   }
   return std::make_unique<PageIndexGenerator>(std::move(order), !recipe.contiguous(),

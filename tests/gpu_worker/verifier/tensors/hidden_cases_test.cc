@@ -88,12 +88,13 @@ double Rms(const std::vector<float>& values) {
 }
 
 TEST(HiddenCasesTest, EveryKindThatTheRecipesPermit) {
-  // The weight has an offset, so it stays.
+  // The weight has an offset, so it only becomes smaller.
   EXPECT_THAT(
       NamesOf(TheTask()),
       UnorderedElementsAre("large values of x", "heavy tails of x", "zeros of x", "one column of x",
                            "a large row of x", "large elements of x", "an odd row of x",
-                           "rare true of mask", "page order of indices", "scalar of eps"));
+                           "rare true of mask", "page order of indices", "page runs of indices",
+                           "small values of weight", "scalar of eps"));
 }
 
 TEST(HiddenCasesTest, TheLargestInputIsAlwaysAmongThem) {
@@ -208,23 +209,26 @@ TEST(HiddenCasesTest, InputsCanBeKept) {
   v1::Task task = TheTask();
   task.mutable_hidden()->add_keep("x");
   task.mutable_hidden()->add_keep("indices");
+  EXPECT_THAT(NamesOf(task),
+              UnorderedElementsAre("small values of weight", "rare true of mask", "scalar of eps"));
+  task.mutable_hidden()->add_keep("weight");
   EXPECT_THAT(NamesOf(task), UnorderedElementsAre("rare true of mask", "scalar of eps"));
 }
 
 TEST(HiddenCasesTest, NarrowOutputsAreNotDrivenBeyondTheirRange) {
   v1::Task task = TheTask();
   task.mutable_definition()->mutable_outputs(0)->set_dtype(v1::DTYPE_FLOAT16);
-  EXPECT_THAT(NamesOf(task),
-              UnorderedElementsAre("zeros of x", "one column of x", "an odd row of x",
-                                   "rare true of mask", "page order of indices", "scalar of eps"));
+  EXPECT_THAT(
+      NamesOf(task),
+      UnorderedElementsAre("zeros of x", "one column of x", "an odd row of x", "rare true of mask",
+                           "page order of indices", "page runs of indices", "scalar of eps"));
 }
 
 TEST(HiddenCasesTest, ConstantMasksAndUnnamedScalarsStay) {
   v1::Task task = TheTask();
   task.mutable_workloads(0)->mutable_inputs(2)->mutable_random()->set_probability(1);
   task.clear_hidden();
-  task.mutable_hidden()->add_keep("x");
-  task.mutable_hidden()->add_keep("indices");
+  for (const char* input : {"x", "indices", "weight"}) task.mutable_hidden()->add_keep(input);
   EXPECT_THAT(NamesOf(task), IsEmpty());
 }
 
@@ -237,8 +241,9 @@ TEST(HiddenCasesTest, ConstantsVaryTogetherAndInNoOtherWay) {
   x->set_offset(-2);
   weight->set_scale(1e-300);
   weight->clear_offset();
-  EXPECT_THAT(NamesOf(task), UnorderedElementsAre("varied constants", "rare true of mask",
-                                                  "page order of indices", "scalar of eps"));
+  EXPECT_THAT(NamesOf(task),
+              UnorderedElementsAre("varied constants", "rare true of mask", "page order of indices",
+                                   "page runs of indices", "scalar of eps"));
   const v1::Workload varied = CasesOf(task)["varied constants"];
   const std::vector<float> values = Drawn(task, varied);
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
@@ -273,8 +278,24 @@ TEST(HiddenCasesTest, VariantsAreOfTheirKind) {
   ASSERT_THAT(columns, ::testing::SizeIs(1));
   EXPECT_EQ(std::count(column.begin(), column.end(), 2.0F), 64);
   EXPECT_TRUE(cases.at("page order of indices").inputs(3).page_indices().contiguous());
+  const v1::PageIndicesRecipe& runs = cases.at("page runs of indices").inputs(3).page_indices();
+  EXPECT_FALSE(runs.contiguous());
+  EXPECT_GE(runs.run(), 2);
+  EXPECT_LE(runs.run(), 64 / 4 + 1);
+  const v1::RandomRecipe& small = cases.at("small values of weight").inputs(1).random();
+  EXPECT_DOUBLE_EQ(small.scale(), 0.1 / 64);
+  EXPECT_DOUBLE_EQ(small.offset(), 1.0 / 64);
   EXPECT_EQ(cases.at("scalar of eps").inputs(4).scalar().float_value(), 1e-3);
   EXPECT_EQ(cases.at("rare true of mask").inputs(2).random().probability(), 0.05);
+}
+
+TEST(HiddenCasesTest, OneSegmentOfSeveralCanBeLong) {
+  v1::Task task = TheTask();
+  v1::InputRecipe* recipe = task.mutable_workloads(0)->mutable_inputs(3);
+  recipe->mutable_indptr()->set_total_axis("pages");
+  EXPECT_TRUE(CasesOf(task).at("long segment of indices").inputs(3).indptr().lopsided());
+  task.mutable_workloads(0)->mutable_axes(0)->set_value(2);
+  EXPECT_THAT(NamesOf(task), ::testing::Not(::testing::Contains("long segment of indices")));
 }
 
 // 64 rows of 16.

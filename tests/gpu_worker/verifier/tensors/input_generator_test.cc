@@ -285,6 +285,39 @@ TEST(InputGeneratorTest, IndptrCoversTheTotalWithMinimumLengths) {
   EXPECT_NE(Values(*generator, v1::DTYPE_INT32, 17, 0), Values(*generator, v1::DTYPE_INT32, 17, 1));
 }
 
+TEST(InputGeneratorTest, ALopsidedIndptrHasOneLongSegment) {
+  const auto generator =
+      Make(v1::DTYPE_INT32, 17, "indptr { total_axis: 'total' min_length: 20 lopsided: true }");
+  std::set<size_t> places;
+  for (int64_t variant = 0; variant < 50; ++variant) {
+    const std::vector<double> values = Values(*generator, v1::DTYPE_INT32, 17, variant);
+    EXPECT_EQ(values.front(), 0);
+    EXPECT_EQ(values.back(), 1000);
+    int longest = 0;
+    for (size_t i = 1; i < values.size(); ++i) {
+      const double length = values[i] - values[i - 1];
+      EXPECT_THAT(length, testing::AnyOf(20, 1000 - 15 * 20));
+      if (length == 20) continue;
+      places.insert(i);
+      ++longest;
+    }
+    EXPECT_EQ(longest, 1);
+  }
+  EXPECT_GT(places.size(), 8u);
+}
+
+TEST(InputGeneratorTest, PagesInRunsAreDistinctAndMostlyNeighbors) {
+  const auto generator = Make(v1::DTYPE_INT32, 100, "page_indices { pool_axis: 'total' run: 10 }");
+  for (int64_t variant = 0; variant < 20; ++variant) {
+    const std::vector<double> values = Values(*generator, v1::DTYPE_INT32, 100, variant);
+    EXPECT_EQ(std::set<double>(values.begin(), values.end()).size(), 100u);
+    int neighbors = 0;
+    for (size_t i = 1; i < values.size(); ++i) neighbors += values[i] == values[i - 1] + 1 ? 1 : 0;
+    EXPECT_GE(neighbors, 85);
+    EXPECT_LT(neighbors, 97);
+  }
+}
+
 TEST(InputGeneratorTest, IndptrOfKeysIsNowhereShorterThanThatOfQueries) {
   v1::Definition definition;
   v1::Workload workload;
