@@ -140,9 +140,8 @@ TEST_P(TaskAdmissionTest, AcceptsItsBaselineOnEveryWorkload) {
   }
 }
 
-// Other kinds of contents than the recipes', as a confirmation draws them: all on two workloads, some
-// on the others.
-// KSEARCH_HIDDEN_REPEATS=N: on every workload, N times.
+// Other kinds of contents than the recipes', as a confirmation draws them: all on two workloads,
+// some on the others. KSEARCH_HIDDEN_REPEATS=N: all on every workload, N times.
 TEST_P(TaskAdmissionTest, ItsBaselineStandsHiddenCases) {
   TaskBench bench(GetParam());
   const auto stands = [&](const std::vector<std::string>& workloads) {

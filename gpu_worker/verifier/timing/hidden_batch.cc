@@ -10,10 +10,10 @@
 namespace ksearch {
 
 Ending MaybeRunHiddenBatch(ConfirmationSide* side, int calls,
-                           const WorkloadSession::BatchForm& form, int blocks_left,
+                           const WorkloadSession::BatchForm& form,
                            const WorkloadSession::Limits& limits) {
   Rng& rng = side->dealer->rng();
-  if (side->hidden == nullptr || rng.NextBelow(static_cast<uint64_t>(blocks_left)) != 0) return {};
+  if (side->hidden == nullptr) return {};
   const ConfirmationCase::Hidden& hidden = *std::exchange(side->hidden, nullptr);
   std::vector<WorkloadSession::Call> batch =
       side->dealer->DealTo(side->dealer->PickSets(std::min(calls, side->dealer->most_calls())), 0);

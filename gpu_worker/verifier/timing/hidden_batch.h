@@ -6,13 +6,12 @@
 
 namespace ksearch {
 
-// To be called in a confirmation at each block of the side on this workload. At one random block
-// (each of the remaining `blocks_left` is equally likely), if a hidden case is due, runs a batch of
-// up to `calls` calls (fewer if there are not enough sets) with inputs of that kind. One of the
-// candidate's calls is compared. The rival makes as many calls on its usual inputs, which are not
-// checked. None of this is timed.
+// The hidden batch of a confirmation, at one random block of the side on this workload. If a hidden
+// case is due, runs a batch of up to `calls` calls (fewer if there are not enough sets) with inputs
+// of that kind. One of the candidate's calls is compared. The rival makes as many calls on its
+// usual inputs, which are not checked. None of this is timed.
 Ending MaybeRunHiddenBatch(ConfirmationSide* side, int calls,
-                           const WorkloadSession::BatchForm& form, int blocks_left,
+                           const WorkloadSession::BatchForm& form,
                            const WorkloadSession::Limits& limits);
 
 }  // namespace ksearch

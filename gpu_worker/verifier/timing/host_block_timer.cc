@@ -64,17 +64,26 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
   const double rival_us = (first->is_candidate ? second : first)->call_us;
   const double slower_us = std::max(rival_us, std::min(candidate->call_us, kMaxSlower * rival_us));
   const int calls = CallsPerBatch(slower_us, &first->dealer->rng());
+  // A program knows how long the other side had its turn, and so where a block begins and, about,
+  // where it ends: batches that are checked come before the block or after it. On both sides alike,
+  // as a block that follows calls of its own side is faster.
+  CallDealer& dealer = *first->dealer;
+  const bool has_late = dealer.IsTheOne(pairs_left), has_hidden = dealer.IsTheOne(pairs_left);
+  const bool checked_first = dealer.IsTheOne(2);
+  const auto run_checked = [&](ConfirmationSide* side) {
+    Ending ending;
+    if (has_late) ending = MaybeRunLateBatch(side, calls, {}, limits_);
+    if (has_hidden && ending.passed()) ending = MaybeRunHiddenBatch(side, calls, {}, limits_);
+    return ending;
+  };
   for (ConfirmationSide* side : {first, second}) {
-    Ending ending = RunBlock(side, one, calls, pairs_left,
-                             side->is_candidate ? &pair.candidate_us : &pair.rival_us);
-    pair.ended = {std::move(ending), side};
-    // After the side's own block, so that the other's comes next whatever these calls leave behind.
+    pair.ended.side = side;
+    if (checked_first) pair.ended.ending = run_checked(side);
     if (pair.ended.passed()) {
-      pair.ended.ending = MaybeRunLateBatch(side, calls, {}, pairs_left, limits_);
+      pair.ended.ending = RunBlock(side, one, calls, pairs_left,
+                                   side->is_candidate ? &pair.candidate_us : &pair.rival_us);
     }
-    if (pair.ended.passed()) {
-      pair.ended.ending = MaybeRunHiddenBatch(side, calls, {}, pairs_left, limits_);
-    }
+    if (!checked_first && pair.ended.passed()) pair.ended.ending = run_checked(side);
     if (!pair.ended.passed()) return pair;
   }
   candidate->call_us = pair.candidate_us;

@@ -18,9 +18,8 @@ Ending RunLateBatch(CallDealer& dealer, int calls, const LateRun& run, bool* see
 }
 
 Ending MaybeRunLateBatch(ConfirmationSide* side, int calls, const WorkloadSession::BatchForm& form,
-                         int blocks_left, const WorkloadSession::Limits& limits) {
-  const bool now = side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left)) == 0;
-  if (!side->wants_late_inputs || !now) return {};
+                         const WorkloadSession::Limits& limits) {
+  if (!side->wants_late_inputs) return {};
   bool seen = false;
   Ending ending = RunLateBatch(
       *side->dealer, calls,

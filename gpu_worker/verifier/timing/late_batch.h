@@ -18,11 +18,10 @@ using LateRun = std::function<Ending(const std::vector<WorkloadSession::Call>&, 
 // have only one call. The batches are not timed.
 Ending RunLateBatch(CallDealer& dealer, int calls, const LateRun& run, bool* seen);
 
-// To be called in a confirmation at each block of the side on this workload. Runs the late batch at
-// one random block: each of the remaining `blocks_left` is equally likely. Does nothing once the
-// side needs no more.
+// The late batch of a confirmation, at one random block of the side on this workload. Does nothing
+// once the side needs no more.
 Ending MaybeRunLateBatch(ConfirmationSide* side, int calls, const WorkloadSession::BatchForm& form,
-                         int blocks_left, const WorkloadSession::Limits& limits);
+                         const WorkloadSession::Limits& limits);
 
 }  // namespace ksearch
 

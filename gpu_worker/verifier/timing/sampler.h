@@ -44,6 +44,9 @@ class CallDealer {
   int most_calls() const { return static_cast<int>(round_); }
   int oracled_left() const { return static_cast<int>(oracled_.size()); }
   Rng& rng() { return rng_; }
+  // Chooses one of several places: to be asked at each until the answer is yes; `left` counts this
+  // one and those that follow.
+  bool IsTheOne(int left) { return rng_.NextBelow(static_cast<uint64_t>(left)) == 0; }
 
  private:
   void PutOracles(int oracled, std::vector<WorkloadSession::Call>* calls);

@@ -126,6 +126,18 @@ class HiddenCheckTest : public ::testing::Test {
     }
   }
 
+  void ExpectFoundAmongTimedCalls(const std::string& candidate) {
+    for (int tries = 0; tries < kTries; ++tries) {
+      sandbox_.Restart();
+      const v1::Verdict verdict = Verify(ConfirmRequest(candidate, "honest"));
+      if (verdict.outcome() == v1::OUTCOME_PASSED) continue;
+      EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT) << verdict.message();
+      EXPECT_THAT(verdict.message(), HasSubstr("', among timed calls: "));
+      return;
+    }
+    FAIL() << kTries << " confirmations did not notice";
+  }
+
   void ExpectFound(const v1::VerifierRequest& request) {
     ExpectPassesAlone(request);
     for (int tries = 0; tries < kTries; ++tries) {
@@ -186,15 +198,12 @@ TEST_F(HiddenCheckTest, AnOffsetIsNotToBeReliedOn) {
 // In the process of the gate and in that of the hidden cases it behaves, and knows those by what
 // other processes left behind.
 TEST_F(HiddenCheckTest, TimedProcessesMeetHiddenInputsToo) {
-  for (int tries = 0; tries < kTries; ++tries) {
-    sandbox_.Restart();
-    const v1::Verdict verdict = Verify(ConfirmRequest("careful_in_few", "honest"));
-    if (verdict.outcome() == v1::OUTCOME_PASSED) continue;
-    EXPECT_EQ(verdict.outcome(), v1::OUTCOME_INCORRECT) << verdict.message();
-    EXPECT_THAT(verdict.message(), HasSubstr("', among timed calls: "));
-    return;
-  }
-  FAIL() << kTries << " confirmations did not notice";
+  ExpectFoundAmongTimedCalls("careful_in_few");
+}
+
+// It also behaves after it had the turn for as long as a block takes.
+TEST_F(HiddenCheckTest, APauseDoesNotTellThatInputsAreAsUsual) {
+  ExpectFoundAmongTimedCalls("careful_after_blocks");
 }
 
 // A process that is timed has mapped the usual scalar and cannot be given another one.

@@ -206,10 +206,15 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
   Pair pair;
   for (ConfirmationSide* side : {first, second}) {
     const bool wanted = side->wants_late_inputs;
-    pair.ended = {MaybeRunLateBatch(side, calls_of_batch_, Form(), pairs_left, limits_), side};
+    pair.ended.side = side;
+    if (side->dealer->IsTheOne(pairs_left)) {
+      pair.ended.ending = MaybeRunLateBatch(side, calls_of_batch_, Form(), limits_);
+    }
     if (!pair.ended.passed()) return pair;
     if (side->is_candidate && wanted && !side->wants_late_inputs) ++late_inputs_seen_;
-    pair.ended.ending = MaybeRunHiddenBatch(side, calls_of_batch_, Form(), pairs_left, limits_);
+    if (side->dealer->IsTheOne(pairs_left)) {
+      pair.ended.ending = MaybeRunHiddenBatch(side, calls_of_batch_, Form(), limits_);
+    }
     if (!pair.ended.passed()) return pair;
   }
   BeginBlock(first, pairs_left);
