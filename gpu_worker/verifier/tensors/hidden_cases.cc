@@ -99,11 +99,13 @@ bool LargeValues(const Subject& subject, v1::InputRecipe* recipe) {
   return true;
 }
 
+bool IsAroundOffset(const v1::InputRecipe& recipe, const Subject& subject) {
+  return IsFloatTensor(recipe, subject) && recipe.random().offset() != 0 &&
+         !IsConstant(recipe.random()) && subject.outputs_are_wide;
+}
+
 bool SmallValues(const Subject& subject, v1::InputRecipe* recipe) {
-  if (!IsFloatTensor(*recipe, subject) || recipe->random().offset() == 0 ||
-      IsConstant(recipe->random()) || !subject.outputs_are_wide) {
-    return false;
-  }
+  if (!IsAroundOffset(*recipe, subject)) return false;
   v1::RandomRecipe* random = recipe->mutable_random();
   random->set_scale(ScaleOf(*random) * kSmall);
   random->set_offset(random->offset() * kSmall);
@@ -191,6 +193,12 @@ bool LargeElements(const Subject& subject, v1::InputRecipe* recipe) {
   v1::Islands* islands = AddIslands(1, 1 + DrawBelow(kMostFarElements, subject.rng), recipe);
   islands->set_first(value);
   islands->set_last(value);
+  return true;
+}
+
+bool LargeAroundOffset(const Subject& subject, v1::InputRecipe* recipe) {
+  if (!IsAroundOffset(*recipe, subject) || subject.elements < 2) return false;
+  AddIslands(1, 1 + DrawBelow(kMostFarElements, subject.rng), recipe)->set_factor(kLarge);
   return true;
 }
 
@@ -365,6 +373,7 @@ constexpr Kind kKinds[] = {
     {"one column", OneColumn},
     {"a large row", LargeRow, true},
     {"large elements", LargeElements, true},
+    {"large elements", LargeAroundOffset, true},
     {"an odd row", OddRow, true},
     {"wide integers", WideIntegers, false, true},
     {"wider integers", WiderIntegers, false, true},

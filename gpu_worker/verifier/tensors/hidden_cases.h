@@ -40,7 +40,8 @@ struct HiddenCase {
 //   zeros           a float input is 0
 //   one column      a float input is 0 but for one column of its last dimension
 //   a large row     a float input is 8 times as large in one row
-//   large elements  one to three elements of a float input are far outside of the others
+//   large elements  one to three elements of a float input are far outside of the others; with an
+//                   offset 8 times as large
 //   an odd row      one row of a float or integer input is 0, or constant, or sorted
 //   wide integers   integers without a declared range are nearly as large as their type allows
 //   wider integers  the same are from a range four times as wide

@@ -180,7 +180,7 @@ TEST_F(HiddenCheckTest, AShapeDoesNotTellThatInputsAreAsUsual) {
 }
 
 TEST_F(HiddenCheckTest, AnOffsetIsNotToBeReliedOn) {
-  for (const char* candidate : {"assumes_offset", "honest"}) {
+  for (const char* candidate : {"assumes_offset", "assumes_near_offset", "honest"}) {
     v1::VerifierRequest request = Unrivaled(candidate);
     v1::Task& task = *request.mutable_task();
     for (v1::Workload& workload : *task.mutable_workloads()) {
