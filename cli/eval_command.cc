@@ -51,17 +51,17 @@ int EvalCommand(Client* client, const Options& options) {
   request.set_device_model(options.device_model);
 
   std::string packet;
-  v1::EvaluateReply scored;
-  const absl::StatusOr<v1::JobResult> evaluated =
-      Evaluate(client, request, "", &packet, scored.mutable_suite_scores());
+  v1::EvaluateReply beside;
+  const absl::StatusOr<v1::JobResult> evaluated = Evaluate(client, request, "", &packet, &beside);
   if (!evaluated.ok()) return Fail(WithLocalAdvice(evaluated.status(), options));
   const v1::JobResult& result = *evaluated;
   std::string shown = options.json ? ToJson(result)
                                    : absl::StrCat(ResultText(result, packet),
-                                                  SuiteScoresText(scored.suite_scores()));
+                                                  SuiteScoresText(beside.suite_scores()),
+                                                  DegenerateText(beside.degenerate()));
   if (options.json && options.profile) shown = WithField(shown, "packet", packet);
-  if (options.json && scored.suite_scores_size() > 0) {
-    shown = Joined(shown, ToJson(scored, /*with_defaults=*/false));
+  if (options.json && beside.ByteSizeLong() > 0) {
+    shown = Joined(shown, ToJson(beside, /*with_defaults=*/false));
   }
   if (!absl::EndsWith(shown, "\n")) shown += "\n";
   std::fputs(shown.c_str(), stdout);

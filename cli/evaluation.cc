@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "cli/reconnection.h"
 #include "common/digest.h"
@@ -12,7 +13,7 @@ namespace ksearch {
 
 absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest& request,
                                        const std::string& label, std::string* packet,
-                                       google::protobuf::RepeatedPtrField<v1::SuiteScore>* scores) {
+                                       v1::EvaluateReply* beside) {
   const bool tty = ::isatty(STDERR_FILENO) == 1;
   // A new evaluation, but the same one if it has to be asked for again.
   v1::EvaluateRequest asked = request;
@@ -30,9 +31,10 @@ absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest
     while (stream->Read(&reply)) {
       reconnection.NoteReply();
       if (reply.has_result()) {
-        result = reply.result();
+        result = std::move(*reply.mutable_result());
         have_result = true;
-        if (scores != nullptr) *scores = reply.suite_scores();
+        reply.clear_result();
+        if (beside != nullptr) *beside = reply;
       } else if (reply.has_packet()) {
         if (packet != nullptr) *packet = reply.packet();
       } else if (tty) {

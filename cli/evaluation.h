@@ -11,12 +11,11 @@ namespace ksearch {
 
 // Has the coordinator evaluate, and waits for the result, also across a lost connection or a
 // restart of the coordinator of up to 60 s. Prints progress on stderr after `label` if that is a
-// terminal. If not null, `packet` is set to the evaluation summary, and `scores` to the scores by
-// the task's suite.
-absl::StatusOr<v1::JobResult> Evaluate(
-    Client* client, const v1::EvaluateRequest& request, const std::string& label = "",
-    std::string* packet = nullptr,
-    google::protobuf::RepeatedPtrField<v1::SuiteScore>* scores = nullptr);
+// terminal. If not null, `packet` is set to the evaluation summary, and `beside` to what came with
+// the result (suite_scores, degenerate), without the result.
+absl::StatusOr<v1::JobResult> Evaluate(Client* client, const v1::EvaluateRequest& request,
+                                       const std::string& label = "", std::string* packet = nullptr,
+                                       v1::EvaluateReply* beside = nullptr);
 
 // Returns the exit code of a command that evaluated this: kExitOk only if the program passed.
 ExitCode ExitCodeFor(const v1::JobResult& result);

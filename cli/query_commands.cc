@@ -80,6 +80,7 @@ int StatusCommand(Client* client, const Options& options) {
                           CountText(status->llm_calls(), "model call"),
                           CountText(status->jobs_in_flight(), "job")));
     Print(PlatformLine(*status));
+    Print(DegenerateText(status->degenerate()));
     Print(LedgerText(status->ledger()));
     Print(TokensText(*status));
     if (!status->reason().empty()) Print(absl::StrCat("ended: ", status->reason(), "\n"));
@@ -136,7 +137,8 @@ int BestCommand(Client* client, const Options& options) {
     Print(absl::StrCat(best->best().candidate_id(), "  ", best->best().node_id(), "  round ",
                        best->best().round(), "\n", BestText(best->best()), " over the baseline of ",
                        best->task(), "\n", MeansText(best->confirmation(), options.by),
-                       ResultText(best->confirmation()), SuiteScoresText(best->suite_scores())));
+                       ResultText(best->confirmation()), SuiteScoresText(best->suite_scores()),
+                       DegenerateText(best->degenerate())));
     return kExitOk;
   }
   Print(SourcesText(best->sources()));

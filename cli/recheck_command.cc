@@ -34,7 +34,8 @@ std::string RecheckText(const v1::RecheckResult& result) {
   return absl::StrCat("claimed: ", RatioText(result.claimed()), " over the baseline of ",
                       result.task(), ", on ", claimed_on, "\n", where, "\n",
                       ResultText(result.repeated()), "\n", verdict, "  ",
-                      ShortId(result.candidate_id()), "  ", result.text(), "\n");
+                      ShortId(result.candidate_id()), "  ", result.text(), "\n",
+                      DegenerateText(result.degenerate()));
 }
 
 // Rechecks a run's candidate, which the coordinator has.
@@ -68,10 +69,13 @@ absl::StatusOr<v1::RecheckResult> RecheckOfRecord(Client* client, const std::str
   *request.mutable_sources() = recorded.sources;
   request.set_kind(v1::JOB_KIND_CONFIRM);
   request.set_repeat(true);
-  ASSIGN_OR_RETURN(const v1::JobResult repeated, Evaluate(client, request));
+  v1::EvaluateReply beside;
+  ASSIGN_OR_RETURN(const v1::JobResult repeated,
+                   Evaluate(client, request, "", /*packet=*/nullptr, &beside));
   v1::RecheckResult result = JudgeRecheck(recorded.claim, repeated);
   result.set_task(recorded.task);
   result.set_candidate_id(recorded.candidate_id);
+  result.set_degenerate(beside.degenerate());
   return result;
 }
 

@@ -293,6 +293,7 @@ std::string FinalTable(const v1::RunStatus& status, const v1::ListEventsReply& e
   } else {
     absl::StrAppend(&text, "no candidate was confirmed faster than the baseline\n");
   }
+  absl::StrAppend(&text, DegenerateText(status.degenerate()));
   return text;
 }
 

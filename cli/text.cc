@@ -302,6 +302,12 @@ std::string PlatformLine(const v1::RunStatus& status) {
                       "\n");
 }
 
+std::string DegenerateText(absl::string_view degenerate) {
+  if (degenerate.empty()) return "";
+  return absl::StrCat(
+      "warning: this task is degenerate, so its results claim nothing: ", degenerate, "\n");
+}
+
 std::string TreeText(const v1::WorldModel& model) {
   std::multimap<std::string, const v1::Node*> children;
   const v1::Node* root = nullptr;

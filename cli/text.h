@@ -40,6 +40,9 @@ std::string LatencyText(double microseconds);
 std::string EventText(const v1::RunEvent& event);
 // "measured with NVIDIA H200 sm_90a, ...", and what is wrong with that; "" while it is unknown.
 std::string PlatformLine(const v1::RunStatus& status);
+// A warning that results on the task say nothing, with the reason (Task.degenerate); empty if that
+// is.
+std::string DegenerateText(absl::string_view degenerate);
 // An event of a worker, a lease or a model call, in one line without its time.
 std::string FleetEventText(const v1::FleetEvent& event);
 // "running  7/16 rounds  best 5.31x ...": one line.

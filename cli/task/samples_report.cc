@@ -54,8 +54,10 @@ absl::Status JudgeSample(Client* client, const Options& options, const std::stri
   }
   request.set_device_model(options.device_model);
   *request.mutable_sources() = standing->sources();
+  v1::EvaluateReply beside;
   absl::StatusOr<v1::JobResult> result =
-      Evaluate(client, request, label, nullptr, standing->mutable_suite_scores());
+      Evaluate(client, request, label, /*packet=*/nullptr, &beside);
+  *standing->mutable_suite_scores() = std::move(*beside.mutable_suite_scores());
   // Of the program; any other error would be that of the next one as well.
   if (absl::IsInvalidArgument(result.status())) {
     v1::JobResult refused;

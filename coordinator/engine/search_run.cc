@@ -511,6 +511,7 @@ void SearchRun::FillStatus(const std::vector<LedgerRow>& ledger) {
   strategy_->Describe(&status_);
   status_.set_run_id(run_id_);
   status_.set_rounds_total(context_.config.rounds());
+  status_.set_degenerate(context_.task.degenerate());
   status_.set_llm_calls(state_.llm_calls());
   status_.set_input_tokens(state_.input_tokens());
   status_.set_output_tokens(state_.output_tokens());

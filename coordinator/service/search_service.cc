@@ -322,9 +322,11 @@ absl::Status SearchService::Judge(grpc::ServerContext* context, const v1::Evalua
   for (v1::SuiteScore& score : parts_.tasks->Scores(request.task(), reply.result())) {
     *reply.add_suite_scores() = std::move(score);
   }
+  reply.set_degenerate(task.degenerate());
   writer->Write(reply);
   if (packet.empty()) return absl::OkStatus();
   reply.clear_suite_scores();
+  reply.clear_degenerate();
   reply.set_packet(packet);
   writer->Write(reply);
   return absl::OkStatus();
@@ -381,6 +383,7 @@ absl::Status SearchService::RepeatConfirmation(grpc::ServerContext* context,
   reply.mutable_result()->set_run_id(run_id);
   reply.mutable_result()->set_task(spec.task_name());
   reply.mutable_result()->set_candidate_id(row.candidate_id);
+  reply.mutable_result()->set_degenerate(task.degenerate());
   writer->Write(reply);
   return absl::OkStatus();
 }

@@ -48,6 +48,7 @@ absl::StatusOr<v1::BestReply> ViewBest(Store& store, const std::string& prefix) 
   v1::BestReply reply;
   reply.set_run_id(run_id);
   reply.set_task(status.task());
+  reply.set_degenerate(status.degenerate());
   *reply.mutable_best() = status.best();
   const std::string& candidate_id = status.best().candidate_id();
   ASSIGN_OR_RETURN(CandidateRow candidate, store.ReadCandidate(run_id, candidate_id));

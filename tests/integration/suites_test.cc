@@ -327,6 +327,13 @@ TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchange
               HasSubstr("\"total_correct_samples\": 2"));
   Write("samples/level_1_problem_70_sample_0_kernel.py", ModelNew());
   EXPECT_THAT(cluster_->Cli(words).err, HasSubstr("there is no task kernelbench/l1/70"));
+
+  Write("degenerate.py", absl::StrReplaceAll(kDegenerate, {{"Model(torch", "ModelNew(torch"}}));
+  const CommandOutput degenerate =
+      cluster_->Cli({"eval", "--task", "kernelbench/l1/9", Path("degenerate.py")});
+  EXPECT_EQ(degenerate.exit.code, 0) << degenerate.err;
+  EXPECT_THAT(degenerate.out, HasSubstr("warning: this task is degenerate, so its results claim "
+                                        "nothing: zeros and another input's answer pass"));
   // Whole models from the network.
   const CommandOutput hub = cluster_->Cli({"task", "describe", "kernelbench/l4/1"});
   EXPECT_EQ(hub.exit.code, 3);
