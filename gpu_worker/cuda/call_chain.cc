@@ -61,24 +61,25 @@ std::string WhyNoLink(const DriverApi& api, CUgraph recorded) {
 }
 
 CUresult MakeCallChain(const DriverApi& api, const Separators& separators,
-                       const std::vector<CUgraph>& calls, CudaGraphExec* chain) {
+                       const std::vector<CUgraph>& calls, CallChain* chain) {
   if (calls.size() > static_cast<size_t>(Separators::kMaxStamps) - 2) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   CUgraph raw = nullptr;
   if (const CUresult made = api.cuGraphCreate(&raw, 0); made != CUDA_SUCCESS) return made;
   const CudaGraph graph(api, raw);
+  std::vector<StampSeal> seals = DrawStampSeals(static_cast<int>(calls.size()) + 1);
   CUgraphNode last = nullptr;
-  CUresult result = separators.AddTo(raw, nullptr, 0, &last);
+  CUresult result = separators.AddTo(raw, nullptr, 0, seals[0], &last);
   for (size_t i = 0; i < calls.size() && result == CUDA_SUCCESS; ++i) {
     CUgraphNode call = nullptr;
     result = api.cuGraphAddChildGraphNode(&call, raw, &last, 1, calls[i]);
     if (result != CUDA_SUCCESS) break;
-    result = separators.AddTo(raw, &call, static_cast<int>(i) + 1, &last);
+    result = separators.AddTo(raw, &call, static_cast<int>(i) + 1, seals[i + 1], &last);
   }
   CUgraphExec exec = nullptr;
   if (result == CUDA_SUCCESS) result = api.cuGraphInstantiate(&exec, raw, 0);
-  if (result == CUDA_SUCCESS) *chain = CudaGraphExec(api, exec);
+  if (result == CUDA_SUCCESS) *chain = {CudaGraphExec(api, exec), std::move(seals)};
   return result;
 }
 

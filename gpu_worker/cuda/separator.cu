@@ -4,9 +4,11 @@
 // memory that a multiprocessor has no room for anything beside one block. Every block waits until
 // all have started: at that moment nothing else runs on the device, and the time is noted. With
 // `release`, the device is then held until the host sets *release, or limit_ns have passed, which
-// sets *expired: a program that waits for the device would otherwise wait forever.
+// sets *expired: a program that waits for the device would otherwise wait forever. `factor` and
+// `offset` seal the stamp (stamp_seal.h).
 extern "C" __global__ void ksearch_separator(unsigned long long* arrivals,
-                                             unsigned long long* stamp,
+                                             unsigned long long* stamp, unsigned long long factor,
+                                             unsigned long long offset,
                                              const volatile unsigned int* release,
                                              unsigned long long limit_ns,
                                              volatile unsigned int* expired) {
@@ -33,7 +35,7 @@ extern "C" __global__ void ksearch_separator(unsigned long long* arrivals,
   } while (now < all);
   if (blockIdx.x == 0) {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    *stamp = now;
+    *stamp = now * factor + offset;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "gpu_worker/cuda/separators.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "common/status_macros.h"
@@ -55,25 +56,34 @@ absl::StatusOr<Separators> Separators::Create(const CudaDevice& device) {
   return made;
 }
 
-void Separators::Fill(int stamp, bool hold, Arguments* arguments) const {
+void Separators::Fill(int stamp, const StampSeal& seal, bool hold, Arguments* arguments) const {
   arguments->arrivals = memory_.get();
   arguments->stamp = memory_.get() + static_cast<CUdeviceptr>((1 + stamp) * kWord);
+  arguments->factor = seal.factor;
+  arguments->offset = seal.offset;
   arguments->release = hold ? device_flags_ : 0;
   arguments->limit_ns = kLimitNanos;
   arguments->expired = device_flags_ + sizeof(unsigned int);
   arguments->pointers[0] = &arguments->arrivals;
   arguments->pointers[1] = &arguments->stamp;
-  arguments->pointers[2] = &arguments->release;
-  arguments->pointers[3] = &arguments->limit_ns;
-  arguments->pointers[4] = &arguments->expired;
+  arguments->pointers[2] = &arguments->factor;
+  arguments->pointers[3] = &arguments->offset;
+  arguments->pointers[4] = &arguments->release;
+  arguments->pointers[5] = &arguments->limit_ns;
+  arguments->pointers[6] = &arguments->expired;
 }
 
 CUresult Separators::LaunchOne(CUstream stream, int stamp, bool hold) const {
   Arguments arguments;
-  Fill(stamp, hold, &arguments);
+  Fill(stamp, seals_[static_cast<size_t>(stamp)], hold, &arguments);
   // Cooperative: all blocks or none, so two such grids cannot each wait for the other's half.
   return device_->api().cuLaunchCooperativeKernel(separator_, blocks_, 1, 1, 1, 1, 1, shared_bytes_,
                                                   stream, arguments.pointers);
+}
+
+void Separators::RenewSeals(int count) {
+  const std::vector<StampSeal> drawn = DrawStampSeals(count);
+  std::copy(drawn.begin(), drawn.end(), seals_.begin());
 }
 
 CUresult Separators::Launch(CUstream stream, int stamp) const {
@@ -95,9 +105,9 @@ bool Separators::Release() {
 }
 
 CUresult Separators::AddTo(CUgraph graph, const CUgraphNode* after, int stamp,
-                           CUgraphNode* node) const {
+                           const StampSeal& seal, CUgraphNode* node) const {
   Arguments arguments;
-  Fill(stamp, false, &arguments);
+  Fill(stamp, seal, false, &arguments);
   CUDA_KERNEL_NODE_PARAMS params = {};
   params.func = separator_;
   params.gridDimX = blocks_;
@@ -128,10 +138,17 @@ CUresult Separators::AddNothingTo(CUgraph graph) const {
 }
 
 CUresult Separators::ReadStamps(int count, std::vector<uint64_t>* stamps) const {
-  stamps->resize(static_cast<size_t>(count));
-  return device_->api().cuMemcpyDtoH(stamps->data(),
-                                     memory_.get() + static_cast<CUdeviceptr>(kWord),
-                                     stamps->size() * sizeof(uint64_t));
+  return ReadStamps({seals_.begin(), seals_.begin() + count}, stamps);
+}
+
+CUresult Separators::ReadStamps(const std::vector<StampSeal>& seals,
+                                std::vector<uint64_t>* stamps) const {
+  stamps->resize(seals.size());
+  const CUresult read =
+      device_->api().cuMemcpyDtoH(stamps->data(), memory_.get() + static_cast<CUdeviceptr>(kWord),
+                                  stamps->size() * sizeof(uint64_t));
+  for (size_t i = 0; i < seals.size(); ++i) (*stamps)[i] = seals[i].Open((*stamps)[i]);
+  return read;
 }
 
 }  // namespace ksearch

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "common/status_macros.h"
-#include "gpu_worker/cuda/call_chain.h"
 #include "gpu_worker/cuda/cuda_error.h"
 #include "gpu_worker/runner/cuda/sealed_code.h"
 
@@ -23,8 +22,14 @@ constexpr size_t kMaxCalls = Separators::kMaxStamps / 2 - 1;
 // that uses it by itself then does not have to wait for another stream.
 const CUstream kSuiteStream = CU_STREAM_LEGACY;
 
-// The candidate can write to the stamps' memory, so they may contain anything.
-uint64_t Between(uint64_t begin, uint64_t end) { return end > begin ? end - begin : 0; }
+// No batch takes this long.
+constexpr uint64_t kLongestNanos = 3'600'000'000'000;
+
+// The candidate's kernels can write to the stamps' memory, but no times (StampSeal).
+bool AreTimes(const std::vector<uint64_t>& stamps) {
+  return std::is_sorted(stamps.begin(), stamps.end()) &&
+         stamps.back() - stamps.front() < kLongestNanos;
+}
 
 uint64_t MonotonicNanos() {
   struct timespec now;
@@ -215,6 +220,7 @@ CudaExecution::Failure CudaExecution::RunNothing() {
 CudaExecution::Failure CudaExecution::RunAlone(const std::vector<int>& order, Hold hold,
                                                Program& program, v1::RunnerReply::Done* done) {
   bool queued = hold == Hold::kUntilQueued;
+  separators_.RenewSeals(2 * static_cast<int>(order.size()));
   int stamp = 0;
   for (const int set : order) {
     const bool loads = program.LoadsInFirstCall() && !called_since_map_;
@@ -231,10 +237,8 @@ CudaExecution::Failure CudaExecution::RunAlone(const std::vector<int>& order, Ho
     stamp += 2;
   }
   std::vector<uint64_t> stamps;
-  const Failure failure = Check(separators_.ReadStamps(stamp, &stamps), "reading the calls' times");
-  for (size_t i = 0; i < stamps.size(); i += 2) {
-    done->add_inner_ns(Between(stamps[i], stamps[i + 1]));
-  }
+  const Failure failure = Read(separators_.ReadStamps(stamp, &stamps), stamps);
+  for (size_t i = 0; i < stamps.size(); i += 2) done->add_inner_ns(stamps[i + 1] - stamps[i]);
   done->set_queued(queued);
   return failure;
 }
@@ -374,8 +378,8 @@ CudaExecution::Failure CudaExecution::MakeChain(const std::vector<int>& order, i
     }
     calls.push_back(recorded.get());
   }
-  CUresult result = MakeCallChain(api(), separators_, calls, &made.exec);
-  if (result == CUDA_SUCCESS) result = api().cuGraphUpload(made.exec.get(), stream_.get());
+  CUresult result = MakeCallChain(api(), separators_, calls, &made.calls);
+  if (result == CUDA_SUCCESS) result = api().cuGraphUpload(made.calls.exec.get(), stream_.get());
   if (result != CUDA_SUCCESS) {
     made = Chain();
     done->set_not_captured(CudaErrorText(api(), result));
@@ -388,23 +392,20 @@ CudaExecution::Failure CudaExecution::MakeChain(const std::vector<int>& order, i
 CudaExecution::Failure CudaExecution::Replay(const std::vector<int>& order, int chain,
                                              v1::RunnerReply::Done* done) {
   const Chain& made = chains_[static_cast<size_t>(chain)];
-  if (!made.exec.ok() || made.set_order != order) {
+  if (!made.calls.exec.ok() || made.set_order != order) {
     return {true, false, CUDA_ERROR_INVALID_HANDLE, "replay of a chain that was not made"};
   }
   Failure failure = Check(separators_.Hold(stream_.get(), kUnusedStamp), "a separator");
   if (!failure.failed) {
-    failure = Check(api().cuGraphLaunch(made.exec.get(), stream_.get()), "a chain of calls");
+    failure = Check(api().cuGraphLaunch(made.calls.exec.get(), stream_.get()), "a chain of calls");
   }
   separators_.Release();
   if (!failure.failed) failure = Synchronize();
   if (failure.failed) return failure;
   std::vector<uint64_t> stamps;
-  failure = Check(separators_.ReadStamps(static_cast<int>(order.size()) + 1, &stamps),
-                  "reading the calls' times");
-  for (size_t i = 0; i < order.size(); ++i) {
-    done->add_call_ns(Between(stamps[i], stamps[i + 1]));
-  }
-  done->add_inner_ns(Between(stamps.front(), stamps.back()));
+  failure = Read(separators_.ReadStamps(made.calls.seals, &stamps), stamps);
+  for (size_t i = 0; i < order.size(); ++i) done->add_call_ns(stamps[i + 1] - stamps[i]);
+  done->add_inner_ns(stamps.back() - stamps.front());
   return failure;
 }
 
@@ -416,6 +417,15 @@ CudaExecution::Failure CudaExecution::Synchronize() {
 CudaExecution::Failure CudaExecution::Check(CUresult result, const char* doing) const {
   if (result == CUDA_SUCCESS) return {};
   return {true, false, static_cast<int>(result), doing};
+}
+
+CudaExecution::Failure CudaExecution::Read(CUresult result,
+                                           const std::vector<uint64_t>& stamps) const {
+  Failure failure = Check(result, "reading the calls' times");
+  if (!failure.failed && !AreTimes(stamps)) {
+    failure = {true, false, CUDA_ERROR_INVALID_VALUE, "the calls' times were overwritten"};
+  }
+  return failure;
 }
 
 bool CudaExecution::Report(Failure failure, v1::RunnerReply* reply) {

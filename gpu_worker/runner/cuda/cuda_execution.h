@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "gpu_worker/cuda/call_chain.h"
 #include "gpu_worker/cuda/cuda_device.h"
 #include "gpu_worker/cuda/handles.h"
 #include "gpu_worker/cuda/separators.h"
@@ -36,7 +37,7 @@ class CudaExecution final : public Execution {
   static constexpr int kChains = 8;
   struct Chain {
     std::vector<int> set_order;
-    CudaGraphExec exec;
+    CallChain calls;
   };
   enum class Hold { kNo, kUntilQueued };
   // Why a batch ended early; none if it did not.
@@ -84,6 +85,8 @@ class CudaExecution final : public Execution {
   Failure CallInstrumented(int set, Program& program, v1::RunnerReply::Done* done);
   Failure Synchronize();
   Failure Check(CUresult result, const char* doing) const;
+  // `result`: of reading these stamps.
+  Failure Read(CUresult result, const std::vector<uint64_t>& stamps) const;
   // Fills in the error. Returns false if the context is no longer usable.
   bool Report(Failure failure, v1::RunnerReply* reply);
 
