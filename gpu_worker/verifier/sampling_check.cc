@@ -13,10 +13,10 @@
 #include "common/rng.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/harness_constants.h"
-#include "gpu_worker/verifier/judges/draw_places.h"
 #include "gpu_worker/verifier/judges/named_inputs.h"
 #include "gpu_worker/verifier/judges/sampling_inputs.h"
 #include "gpu_worker/verifier/judges/sampling_rule.h"
+#include "gpu_worker/verifier/judges/token_draws.h"
 #include "gpu_worker/verifier/tensors/suite_verdict.h"
 
 namespace ksearch {
@@ -38,7 +38,7 @@ absl::StatusOr<Ending> CheckFreshDraws(WorkloadSession& session, const Clock& cl
                                        absl::Time until, const WorkloadSession::Limits& limits,
                                        Rng* rng) {
   const WorkloadCase& workload = session.workload();
-  DrawPlaces places;
+  TokenDraws draws;
   for (int call = 0; call < kFreshDrawCalls && clock.SteadyNow() < until; ++call) {
     WorkloadSession::KeptCall made = session.RunOnceForSuite({}, limits);
     if (!made.ending.passed()) return std::move(made.ending);
@@ -50,9 +50,9 @@ absl::StatusOr<Ending> CheckFreshDraws(WorkloadSession& session, const Clock& cl
     const OutputComparison judged =
         workload.judge()->Judge(workload, kept.variant, *kept.outputs, *kept.outputs);
     if (!judged.right) return Ending{v1::OUTCOME_INCORRECT, judged.message};
-    RETURN_IF_ERROR(places.Add(workload, kept.variant, *kept.outputs, kFreshDrawRows, rng));
+    RETURN_IF_ERROR(draws.Add(workload, kept.variant, *kept.outputs, kFreshDrawRows, rng));
   }
-  std::string fault = places.Fault(workload.suite_rule().sampling().most_distance());
+  std::string fault = draws.Fault(workload.suite_rule().sampling().most_distance());
   if (fault.empty()) return Ending();
   return Ending{v1::OUTCOME_INCORRECT, std::move(fault)};
 }

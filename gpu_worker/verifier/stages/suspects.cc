@@ -8,7 +8,7 @@
 #include "common/status_macros.h"
 #include "common/task_fault.h"
 #include "gpu_worker/verifier/harness_constants.h"
-#include "gpu_worker/verifier/judges/draw_places.h"
+#include "gpu_worker/verifier/judges/token_draws.h"
 #include "gpu_worker/verifier/tensors/output_judge.h"
 
 namespace ksearch {
@@ -18,17 +18,17 @@ namespace {
 // that were kept because they looked like others have likelier tokens than most.
 absl::Status JudgeDraws(const Suspects& suspects, JudgedJob* job) {
   Rng rng(RandomUint64());
-  DrawPlaces places;
+  TokenDraws draws;
   size_t last = 0;
   for (const auto& [index, suspect] : suspects) {
     const WorkloadCase& workload = *job->cases[index];
     if (workload.suite_rule().rule() != v1::SuiteRule::SAMPLES) return absl::OkStatus();
     if (suspect.repeated || suspect.late) continue;
-    RETURN_IF_ERROR(places.Add(workload, suspect.variant, *suspect.outputs, kTimedDrawRows, &rng));
+    RETURN_IF_ERROR(draws.Add(workload, suspect.variant, *suspect.outputs, kTimedDrawRows, &rng));
     last = index;
   }
   const std::string fault =
-      places.Fault(job->request.task().suite_rule().sampling().most_distance());
+      draws.Fault(job->request.task().suite_rule().sampling().most_distance());
   if (fault.empty()) return absl::OkStatus();
   FailWorkload({v1::OUTCOME_INCORRECT, absl::StrCat("in timed calls: ", fault)}, last, job);
   return absl::OkStatus();

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/textproto.h"
 #include "gmock/gmock.h"
 #include "gpu_worker/verifier/host/host_outputs.h"
-#include "gpu_worker/verifier/judges/draw_places.h"
+#include "gpu_worker/verifier/judges/token_draws.h"
 #include "gpu_worker/verifier/tensors/workload_case.h"
 #include "gtest/gtest.h"
 
@@ -107,30 +109,65 @@ TEST(SamplingJudgeTest, GoesByTheInputsOfTheCallAndRefusesTheFirstTokenBeyondThe
   }
 }
 
-TEST(DrawPlacesTest, LikelyTokensAloneAreFoundAndHonestOnesAreNot) {
-  v1::Task task = SamplingTask(v1::DEVICE_CLASS_CPU);
-  const auto workload = CaseOf(task);
-  std::mt19937_64 random(7);
-  for (const bool greedy : {false, true}) {
-    DrawPlaces places;
-    Rng rng(3);
-    for (int64_t variant = 0; variant < 400; ++variant) {
-      const auto probabilities = InputOf<float>(*workload, 0, variant);
-      const auto top_k = InputOf<int32_t>(*workload, 1, variant);
-      std::vector<int> ranks(kRows, 0);
-      for (int row = 0; row < kRows && !greedy; ++row) {
-        const float* const own = probabilities.data() + row * kTokens;
-        std::vector<float> likely(own, own + kTokens);
-        std::sort(likely.rbegin(), likely.rend());
-        likely.resize(static_cast<size_t>(top_k[static_cast<size_t>(row)]));
-        std::discrete_distribution<int> drawn(likely.begin(), likely.end());
-        ranks[static_cast<size_t>(row)] = drawn(random);
-      }
-      const HostOutputs tokens = Tokens(Ranked(probabilities, ranks));
-      ASSERT_TRUE(places.Add(*workload, variant, tokens, 8, &rng).ok());
-    }
-    EXPECT_EQ(places.Fault(0.2) != "", greedy) << places.Fault(0.2);
+// What a row's token is: its rank among the likeliest tokens, of which there are `shares.size()`.
+using Program = std::function<int(const std::vector<float>& shares, const std::vector<int>& tokens,
+                                  std::mt19937_64* random)>;
+
+int Honest(const std::vector<float>& shares, const std::vector<int>&, std::mt19937_64* random) {
+  return std::discrete_distribution<int>(shares.begin(), shares.end())(*random);
+}
+
+// Draws only tokens whose index has this bit, if there are any.
+int WithBit(int bit, const std::vector<float>& shares, const std::vector<int>& tokens,
+            std::mt19937_64* random) {
+  std::vector<float> left = shares;
+  for (size_t i = 0; i < left.size(); ++i) {
+    if ((tokens[i] >> bit & 1) == 0) left[i] = 0;
   }
+  const bool any = *std::max_element(left.begin(), left.end()) > 0;
+  return Honest(any ? left : shares, tokens, random);
+}
+
+std::string FaultOf(const Program& program) {
+  const auto workload = CaseOf(SamplingTask(v1::DEVICE_CLASS_CPU));
+  std::mt19937_64 random(7);
+  TokenDraws draws;
+  Rng rng(3);
+  for (int64_t variant = 0; variant < 2000; ++variant) {
+    const auto probabilities = InputOf<float>(*workload, 0, variant);
+    const auto top_k = InputOf<int32_t>(*workload, 1, variant);
+    std::vector<int> ranks;
+    for (size_t row = 0; row < kRows; ++row) {
+      std::vector<float> shares;
+      std::vector<int> tokens;
+      for (int rank = 0; rank < top_k[row]; ++rank) {
+        const auto token =
+            static_cast<size_t>(Ranked(probabilities, std::vector<int>(kRows, rank))[row]);
+        tokens.push_back(static_cast<int>(token));
+        shares.push_back(probabilities[row * kTokens + token]);
+      }
+      ranks.push_back(program(shares, tokens, &random));
+    }
+    EXPECT_TRUE(draws.Add(*workload, variant, Tokens(Ranked(probabilities, ranks)), 8, &rng).ok());
+  }
+  return draws.Fault(0.2);
+}
+
+TEST(TokenDrawsTest, FindsThoseThatAreNotDrawnByTheirProbabilities) {
+  EXPECT_EQ(FaultOf(Honest), "");
+  EXPECT_THAT(FaultOf([](const auto&, const auto&, auto*) { return 0; }),
+              HasSubstr("the places of"));
+  for (const int bit : {0, 3}) {
+    EXPECT_THAT(FaultOf([bit](const auto& shares, const auto& tokens, auto* random) {
+                  return WithBit(bit, shares, tokens, random);
+                }),
+                HasSubstr(absl::StrCat("bit ", bit, " of the token's index is set in")));
+  }
+  // Misses the only token that may be drawn, in a quarter of all rows.
+  EXPECT_THAT(FaultOf([](const auto& shares, const auto& tokens, auto* random) {
+                return shares.size() == 1 ? 1 : Honest(shares, tokens, random);
+              }),
+              HasSubstr("a token with at least half of its row's probability comes in"));
 }
 
 TEST(SamplingJudgeTest, OnlyInputsThatNoJudgeReadsAreDrawnOnTheDevice) {
