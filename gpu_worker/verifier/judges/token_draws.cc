@@ -49,19 +49,21 @@ std::string TokenDraws::Frequency::Text() const {
 void TokenDraws::AddFrequencies(absl::Span<const double> shares, int64_t token) {
   const auto width = static_cast<size_t>(std::bit_width(shares.size() - 1));
   if (bits_.size() < width) bits_.resize(width);
-  std::vector<double> set(width);
-  size_t likeliest = 0;
-  for (size_t i = 0; i < shares.size(); ++i) {
-    if (shares[i] > shares[likeliest]) likeliest = i;
-    for (size_t bit = 0; shares[i] > 0 && bit < width; ++bit) {
-      if ((i >> bit & 1) != 0) set[bit] += shares[i];
-    }
-  }
-  for (size_t bit = 0; bit < width; ++bit) {
-    bits_[bit].Add((static_cast<uint64_t>(token) >> bit & 1) != 0, std::min(set[bit], 1.0));
-  }
+  const auto likeliest =
+      static_cast<size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
   if (shares[likeliest] >= kLikely) {
     likeliest_.Add(static_cast<size_t>(token) == likeliest, shares[likeliest]);
+  }
+  // The shares by the token's index without its lowest bits.
+  std::vector<double> folded(shares.begin(), shares.end());
+  for (size_t bit = 0; bit < width; ++bit) {
+    double set = 0;
+    for (size_t i = 1; i < folded.size(); i += 2) set += folded[i];
+    bits_[bit].Add((static_cast<uint64_t>(token) >> bit & 1) != 0, std::min(set, 1.0));
+    for (size_t i = 0; 2 * i < folded.size(); ++i) {
+      folded[i] = folded[2 * i] + (2 * i + 1 < folded.size() ? folded[2 * i + 1] : 0);
+    }
+    folded.resize((folded.size() + 1) / 2);
   }
 }
 

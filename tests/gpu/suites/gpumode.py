@@ -118,7 +118,7 @@ def report(options, rows):
     for name in problems(options):
         mine, theirs = rows.get(f"ours/{name}", {}), rows.get(f"upstream/{name}", {})
         print(f"{name:<44} {mine.get('status', '-'):<22} {theirs.get('status', '-')}")
-        if mine and theirs:
+        if mine and theirs and mine["status"] != "NO_RESULT":
             both += 1
             differ += (mine["status"] in RIGHT) != (theirs["status"] in RIGHT)
         for side in (mine, theirs):
