@@ -25,7 +25,16 @@ absl::Status ReadProgram(const TaskSuite& tasks, const std::string& task, const 
     return absl::InvalidArgumentError(
         absl::StrCat(field, ": give files of a program or the name of a solution, not both"));
   }
-  ASSIGN_OR_RETURN(*program, tasks.LoadSolution(task, name));
+  absl::StatusOr<v1::Sources> solution = tasks.LoadSolution(task, name);
+  if (!solution.ok() && absl::StrContains(name, '.')) {
+    return absl::Status(
+        solution.status().code(),
+        absl::StrCat(solution.status().message(),
+                     "; a program in a file is given by its path: eval FILE, --rival FILE, run "
+                     "--seed-solution FILE"));
+  }
+  RETURN_IF_ERROR(solution.status());
+  *program = *std::move(solution);
   return absl::OkStatus();
 }
 

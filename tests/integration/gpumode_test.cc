@@ -180,6 +180,18 @@ TEST_F(GpuModeTest, CheckerThatFailsOnOutputsRefusesThem) {
   EXPECT_EQ(right.exit.code, 0) << right.out << right.err;
 }
 
+// What a check computes from them overflows, and no NaN is above a bound.
+TEST_F(GpuModeTest, FiniteOutputsOnWhichACheckerComparesANanAreWrong) {
+  ASSERT_EQ(Describe("relative").exit.code, 0);
+  const CommandOutput huge = Judge("relative", "huge.py", {"--check"});
+  EXPECT_EQ(huge.exit.code, 7) << huge.out << huge.err;
+  EXPECT_THAT(huge.out, AllOf(HasSubstr("incorrect"),
+                              HasSubstr("compares a NaN or an infinity that comes of them"),
+                              HasSubstr("GPU MODE's verdict pass (")));
+  const CommandOutput right = Judge("relative", "twice.py", {"--check"});
+  EXPECT_EQ(right.exit.code, 0) << right.out << right.err;
+}
+
 // torch finds no shapes of its results without values, nor those of one case's inputs.
 TEST_F(GpuModeTest, ShapesThatNeedValuesFollowFromOtherCases) {
   const CommandOutput described = Describe("factors");

@@ -106,6 +106,44 @@ def get_init_inputs():
     return []
 )py";
 
+// Its inputs are made, and its weights begin as the same numbers for every seed.
+constexpr char kMadeNorm[] = R"py(import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(n)
+        self.turn = torch.nn.Parameter(torch.eye(n))
+
+    def forward(self, A):
+        return torch.where(A > 12, self.norm(A) + 1, self.norm(A)) @ self.turn
+
+
+def get_inputs():
+    A = torch.randn(32, 32)
+    return [A + A.t()]
+
+
+def get_init_inputs():
+    return [32]
+)py";
+// Of which the test leaves one thing out at a time.
+constexpr char kMadeNormNew[] = R"py(import torch
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(n)
+        self.turn = torch.nn.Parameter(torch.eye(n))
+
+    def forward(self, A):
+        y = self.norm(A)
+        y = torch.where(A > 12, y + 1, y)
+        return y @ self.turn
+)py";
+
 // Neither fewer rows nor smaller extents do, and one of the random numbers has no extents at all.
 constexpr char kAsGiven[] = R"py(import torch
 
@@ -188,6 +226,7 @@ class SuitesTest : public PythonClusterTest {
     Write("KernelBench/level1/8_Symmetric.py", kSymmetric);
     Write("KernelBench/level1/9_Degenerate.py", kDegenerate);
     Write("KernelBench/level3/1_As_given.py", kAsGiven);
+    Write("KernelBench/level3/2_Made_norm.py", kMadeNorm);
     Write("KernelBench/level2/1_Broken.py", "import nosuch\n");
     Write("KernelBench/level4/1_gpt2_bs1.py",
           "from transformers import AutoConfig\n\nconfig = AutoConfig.from_pretrained('gpt2')\n");
@@ -211,6 +250,26 @@ TEST_F(SuitesTest, ProblemWhoseInputsCannotBeCutIsJudged) {
   const CommandOutput right = Check("kernelbench/l3/1", "as_given_new.py");
   EXPECT_EQ(right.exit.code, 0) << right.out << right.err;
   EXPECT_THAT(right.out, HasSubstr("passed"));
+}
+
+// No seed of the problem tells it from one that does all of the work.
+TEST_F(SuitesTest, WhatNoSeedOfAMadeProblemShowsMayNotBeLeftOut) {
+  const CommandOutput described = cluster_->Cli({"task", "describe", "kernelbench/l3/2"});
+  ASSERT_EQ(described.exit.code, 0) << described.out << described.err;
+  const auto confirm = [](const std::string& text) {
+    Write("made_norm_new.py", text);
+    return cluster_->Cli(
+        {"eval", "--task", "kernelbench/l3/2", "--confirm", Path("made_norm_new.py")});
+  };
+  const CommandOutput right = confirm(kMadeNormNew);
+  EXPECT_EQ(right.exit.code, 0) << right.out << right.err;
+  for (const auto& [from, to] :
+       {std::pair("self.norm(A)", "torch.nn.functional.layer_norm(A, A.shape[1:])"),
+        std::pair("y @ self.turn", "y"), std::pair("y = torch.where(A > 12, y + 1, y)", "")}) {
+    const CommandOutput less = confirm(absl::StrReplaceAll(kMadeNormNew, {{from, to}}));
+    EXPECT_EQ(less.exit.code, 7) << less.out << less.err;
+    EXPECT_THAT(less.out, HasSubstr("hidden case 'unusual inputs")) << from;
+  }
 }
 
 TEST_F(SuitesTest, DataSetOfFlashInferBenchIsListedAndJudged) {
@@ -247,7 +306,8 @@ TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchange
                                    HasSubstr("kernelbench/l1/8: described"), HasSubstr("nosuch")));
   const CommandOutput list = cluster_->Cli({"task", "ls", "--suite", "kernelbench"});
   EXPECT_THAT(list.out, AllOf(HasSubstr("Linear norm"), HasSubstr("l2"), HasSubstr("UNUSABLE: "),
-                              HasSubstr("DEGENERATE: zeros and another input's answer pass")));
+                              HasSubstr("DEGENERATE: what passes at tolerance 0.0001: zeros and "
+                                        "another input's answer")));
 
   const CommandOutput good = Check("kernelbench/l1/7", "model_new.py");
   EXPECT_EQ(good.exit.code, 0) << good.out << good.err;
@@ -278,7 +338,7 @@ TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchange
   EXPECT_EQ(report.exit.code, 0) << report.err;
   EXPECT_THAT(report.out, AllOf(HasSubstr("2 problems, 2 attempted, 2 correct"),
                                 HasSubstr("fast_0 = 1.000 (2 of 2)"),
-                                HasSubstr("left out: degenerate: zeros")));
+                                HasSubstr("left out: degenerate: what passes at tolerance")));
   const std::string runs = Path("runs/test");
   const CommandOutput exported =
       cluster_->Cli({"report", "kernelbench", "--task", "l1", "--out", runs});

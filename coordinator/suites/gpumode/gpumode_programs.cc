@@ -92,7 +92,8 @@ std::string Entry(const GpuModeProblem& problem, const GpuModeDescription& descr
   if (role != kSubmissionRole) spec.Set("cases", ArgumentsOf(problem.cases));
   return absl::StrCat(
       absl::StrReplaceAll(ProblemEntryScript(), {{"@SPEC@", HexOf(spec)}, {"@ROLE@", role}}),
-      PlacementScript(), NestedValuesScript(), ModulesOfClasses(description));
+      role == kReferenceRole ? JudgeOutputsScript() : "", PlacementScript(), NestedValuesScript(),
+      ModulesOfClasses(description));
 }
 
 // Returns true if a line at the top level defines this function.

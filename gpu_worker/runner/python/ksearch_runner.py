@@ -13,7 +13,8 @@ A program's file defines `run` in one of two forms:
 A task's own file may define make_inputs(seed, **axes) besides, which is called in a process of its
 own: it returns the inputs for these axes, as a dict by name or in the order of the definition. And it
 may define judge_outputs(inputs..., outputs..., verdict), likewise, which says whether outputs are right:
-the first of the verdict's int8 elements becomes 1 if they are, else 2, and why follows in ASCII.
+the first of the verdict's int8 elements becomes 1 if they are, else 2, and why follows in ASCII; or 3 if it
+compares a NaN or an infinity that comes of them, which says nothing.
 Arguments come by position, in the order of the definition: torch tensors over the verifier's
 memory, Python numbers for scalars.
 
@@ -96,6 +97,15 @@ def takes(signature, count):
     except TypeError:
         return False
     return True
+
+
+def has_defaults_behind(signature, count):
+    """Whether all parameters from this number on have defaults, as in run(x, eps=1e-5): a function may take
+    outputs there, but means none.
+    """
+    behind = list(signature.parameters.values())[count:]
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return bool(behind) and all(p.kind in kinds and p.default is not p.empty for p in behind)
 
 
 def mentions(path, word):
@@ -225,7 +235,7 @@ class Runner:
             self._calls = [functools.partial(self._maker.call, names, values)]
             return
         signature = inspect.signature(self._run)
-        writes = takes(signature, count)
+        writes = takes(signature, count) and not has_defaults_behind(signature, len(inputs))
         if not writes and not takes(signature, len(inputs)):
             raise TypeError(
                 f"{ENTRY}{signature} in {self._file} takes neither {', '.join(names)} "

@@ -8,10 +8,12 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "common/kernel_header.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/tensors/element.h"
+#include "gpu_worker/verifier/tensors/made_inputs.h"
 
 namespace ksearch {
 namespace {
@@ -393,6 +395,30 @@ std::vector<int64_t> ExtentsOf(const v1::Definition& definition, const v1::Workl
   return TensorShape(definition, workload, tensor).value_or(std::vector<int64_t>());
 }
 
+// One for each kind of seeds that the task names.
+std::vector<HiddenCase> UnusualInputs(const v1::Task& task, const v1::Workload& workload) {
+  const auto is_seed = [](const auto& input) { return input == kSeedArgument; };
+  const auto& inputs = task.definition().inputs();
+  const bool made = absl::c_any_of(workload.inputs(),
+                                   [](const v1::InputRecipe& recipe) { return recipe.has_made(); });
+  const auto seeds = absl::c_find_if(task.hidden().scalars(),
+                                     [&](const auto& scalar) { return is_seed(scalar.input()); });
+  if (!made || seeds == task.hidden().scalars().end() ||
+      absl::c_any_of(inputs, [&](const auto& input) { return is_seed(input.name()); })) {
+    return {};
+  }
+  std::vector<HiddenCase> cases;
+  for (const double first : seeds->values()) {
+    HiddenCase& unusual = cases.emplace_back();
+    unusual.name = absl::StrCat("unusual inputs ", cases.size());
+    unusual.workload = workload;
+    v1::InputRecipe* const recipe = unusual.workload.add_inputs();
+    recipe->set_input(kSeedArgument.data(), kSeedArgument.size());
+    recipe->mutable_scalar()->set_int_value(static_cast<int64_t>(first));
+  }
+  return cases;
+}
+
 }  // namespace
 
 std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& workload,
@@ -452,6 +478,7 @@ std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& wo
     }
     cases.push_back(std::move(possible[rng->NextBelow(possible.size())]));
   }
+  for (HiddenCase& unusual : UnusualInputs(task, workload)) cases.push_back(std::move(unusual));
   return cases;
 }
 

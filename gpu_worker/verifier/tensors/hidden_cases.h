@@ -54,6 +54,9 @@ struct HiddenCase {
 //   varied constants
 //                   float inputs that are one number everywhere, all of them, differ from it by up
 //                   to a half (of 1, if it is 0): a module's weights are no constants
+//   unusual inputs N
+//                   what make_inputs makes for seeds that no workload has: 2^32 of them from value
+//                   N on that the task names for the scalar "seed" (all inputs at once)
 // A row consists of the elements that share one index of a dimension other than the last. Its
 // position, and those of single elements, are drawn for each variant. Inputs with an offset or
 // raised columns have these for a reason and are not changed otherwise; large and small values and

@@ -57,18 +57,19 @@ class MadeGenerator final : public InputGenerator {
 
 class SeedGenerator final : public InputGenerator {
  public:
-  explicit SeedGenerator(uint64_t key) : key_(key) {}
+  SeedGenerator(uint64_t key, int64_t first) : key_(key), first_(first) {}
 
   int64_t bytes() const override { return sizeof(int64_t); }
   int64_t pool_bytes() const override { return 0; }
   void Write(int64_t variant, std::byte* out) const override {
     Rng rng(key_, static_cast<uint64_t>(variant) << 3);
-    const auto seed = static_cast<int64_t>(rng.Next() >> 32);
+    const int64_t seed = first_ + static_cast<int64_t>(rng.Next() >> 32);
     std::memcpy(out, &seed, sizeof seed);
   }
 
  private:
   const uint64_t key_;
+  const int64_t first_;
 };
 
 }  // namespace
@@ -78,8 +79,8 @@ std::unique_ptr<InputGenerator> MakeMadeGenerator(std::shared_ptr<MadeVariants> 
   return std::make_unique<MadeGenerator>(std::move(variants), index, bytes);
 }
 
-std::unique_ptr<InputGenerator> MakeSeedGenerator(uint64_t key) {
-  return std::make_unique<SeedGenerator>(key);
+std::unique_ptr<InputGenerator> MakeSeedGenerator(uint64_t key, int64_t first) {
+  return std::make_unique<SeedGenerator>(key, first);
 }
 
 }  // namespace ksearch

@@ -48,8 +48,9 @@ std::unique_ptr<InputGenerator> MakeMadeGenerator(std::shared_ptr<MadeVariants> 
                                                   size_t index, int64_t bytes);
 
 // A generator for one int64: a different number from 0 to 2^32 - 1 for every variant, a range that
-// all random number generators accept. Without the key, none of them can be derived from another.
-std::unique_ptr<InputGenerator> MakeSeedGenerator(uint64_t key);
+// all random number generators accept, plus `first`. Without the key, none of them can be derived
+// from another.
+std::unique_ptr<InputGenerator> MakeSeedGenerator(uint64_t key, int64_t first = 0);
 
 }  // namespace ksearch
 

@@ -127,8 +127,12 @@ absl::StatusOr<std::shared_ptr<const WorkloadCase>> WorkloadCase::ForMaker(
   made->slots_.push_back(std::move(first));
   made->tensors_.push_back(
       {std::string(kSeedArgument), v1::DTYPE_INT64, 0, 1, sizeof(int64_t), false});
-  made->generators_.push_back(
-      MakeSeedGenerator(DeriveKey(seed, workload.uuid(), kSeedArgument, "make_inputs")));
+  int64_t first_seed = 0;
+  for (const v1::InputRecipe& recipe : workload.inputs()) {
+    if (recipe.input() == kSeedArgument) first_seed = recipe.scalar().int_value();
+  }
+  made->generators_.push_back(MakeSeedGenerator(
+      DeriveKey(seed, workload.uuid(), kSeedArgument, "make_inputs"), first_seed));
   std::vector<v1::ArgumentSlot> tensors;
   for (v1::ArgumentSlot& argument : arguments) {
     if (argument.role() == v1::ArgumentSlot::OUTPUT) continue;

@@ -21,6 +21,7 @@ constexpr absl::string_view kEntry = "judge_outputs";
 // The verdict's first byte; what follows is text up to a zero.
 constexpr std::byte kRight{1};
 constexpr std::byte kWrong{2};
+constexpr std::byte kDoubtful{3};  // right, but for `doubt`
 
 std::string WordsIn(const std::vector<std::byte>& verdict) {
   std::string words;
@@ -109,10 +110,15 @@ absl::Status ProgramJudge::Ask(const WorkloadCase& workload, int64_t variant,
   ASSIGN_OR_RETURN(const std::shared_ptr<const SavedOutputs> said, function_.Call(judging_, 0));
   std::vector<std::byte> bytes(WorkloadCase::kVerdictBytes);
   RETURN_IF_ERROR(said->Read(0, bytes.data()));
-  if (bytes[0] != kRight && bytes[0] != kWrong) {
+  if (bytes[0] != kRight && bytes[0] != kWrong && bytes[0] != kDoubtful) {
     return TaskFault(absl::StrCat(kEntry, " gives no verdict on workload ", workload.uuid()));
   }
-  verdict->right = bytes[0] == kRight;
+  verdict->right = bytes[0] != kWrong;
+  if (bytes[0] == kDoubtful) {
+    verdict->doubt =
+        "the task's checker takes the outputs, but compares a NaN or an infinity that comes of "
+        "them";
+  }
   verdict->correctness.set_matched_ratio(verdict->right ? 1 : 0);
   if (verdict->right) return absl::OkStatus();
   const std::string words = CleanText(WordsIn(bytes), kMaxMessageBytes);

@@ -1,6 +1,5 @@
 #include "gpu_worker/verifier/warm/warm_stage.h"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -8,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/time/time.h"
 #include "common/digest.h"
 #include "common/disk_space.h"
 #include "common/log.h"
@@ -126,7 +126,8 @@ absl::Status WarmStage::CallOnce(const v1::VerifierRequest& request, const v1::A
   const Clock& clock = bench_.clock();
   const absl::Time deadline = clock.SteadyNow() + time;
   Ending& ending = warmed->ending;
-  ending = link->Load(program, std::min(deadline, clock.SteadyNow() + program.load_time()));
+  // Extensions in C++ are compiled while a program is loaded.
+  ending = link->Load(program, deadline);
   const Seed seed = Seed::Fresh();
   const std::string written =
       absl::StrCat(link->folder() == nullptr ? artifact.path() : link->folder()->path(), "/",
@@ -143,6 +144,10 @@ absl::Status WarmStage::CallOnce(const v1::VerifierRequest& request, const v1::A
     buffers->Prepare({{0, 0}}, RandomUint64());
     ending = link->Map(packets, deadline);
     if (ending.passed()) ending = link->RunBatch(std::vector<int>{0}, deadline).ending;
+  }
+  if (ending.outcome == v1::OUTCOME_TIMEOUT) {
+    absl::StrAppend(&ending.message, ": what is compiled has ", absl::FormatDuration(time),
+                    " (limits.build_time; --build-time of eval)");
   }
   if (watch.Finish()) {
     ending = {v1::OUTCOME_COMPILE_LIMIT,

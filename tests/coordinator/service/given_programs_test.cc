@@ -53,6 +53,16 @@ TEST(GivenProgramsTest, NamesAndOwnFormsBecomeProgramsOfTheTask) {
   EXPECT_EQ(request.rival().files(0).path(), "kernel.py");
   EXPECT_EQ(request.solution_name(), "");
 
+  // The name of a file is none of a solution.
+  v1::EvaluateRequest path;
+  path.set_task("suite/task");
+  path.set_solution_name("nosuch");
+  EXPECT_EQ(ReadPrograms(Solutions(), &path).message(), "no solution");
+  path.set_solution_name("good.py");
+  EXPECT_EQ(ReadPrograms(Solutions(), &path).message(),
+            "no solution; a program in a file is given by its path: eval FILE, --rival FILE, run "
+            "--seed-solution FILE");
+
   v1::EvaluateRequest plain;
   *plain.mutable_sources()->add_files() = File("kernel.cpp");
   ASSERT_TRUE(ReadPrograms(Solutions(), &plain).ok());

@@ -146,6 +146,19 @@ TEST_F(KernelBenchSuiteTest, WeightsThatBeginAsOneNumberVaryInHiddenCases) {
   const auto task = Suite()->Load("l1/23");
   ASSERT_TRUE(task.ok()) << task.status();
   EXPECT_THAT(task->hidden().keep(), testing::IsEmpty());
+  EXPECT_THAT(task->hidden().scalars(), testing::IsEmpty());
+}
+
+// Their initial values are whatever the problem's constructor makes.
+TEST_F(KernelBenchSuiteTest, MadeWeightsVaryForUnusualSeeds) {
+  Describe(v1::OUTCOME_PASSED,
+           absl::StrReplaceAll(kDescription, {{R"("buffers")", R"("made": true, "buffers")"}}));
+  const auto task = Suite()->Load("l1/23");
+  ASSERT_TRUE(task.ok()) << task.status();
+  ASSERT_EQ(task->hidden().scalars_size(), 1);
+  EXPECT_EQ(task->hidden().scalars(0).input(), "seed");
+  EXPECT_EQ(task->hidden().scalars(0).values(0), 0x1p32);
+  EXPECT_THAT(task->references(0).files(0).content(), HasSubstr("if seed >= 1 << 32"));
 }
 
 TEST_F(KernelBenchSuiteTest, FailedAndWrongDescriptionsAreTold) {
@@ -224,7 +237,7 @@ TEST_F(KernelBenchSuiteTest, WhatPassesWithoutWorkIsListed) {
                kDescription, {{"\"buffers\": []", "\"degenerate\": \"zeros\", \"buffers\": []"}}));
   const auto task = Suite()->Load("l1/23");
   ASSERT_TRUE(task.ok()) << task.status();
-  EXPECT_EQ(task->degenerate(), "zeros pass as the answer at tolerance 0.0001");
+  EXPECT_EQ(task->degenerate(), "what passes at tolerance 0.0001: zeros");
   EXPECT_THAT(task->definition().tags(), ElementsAre("degenerate"));
   EXPECT_EQ(Suite()->List()[1].degenerate(), task->degenerate());
   Describe(v1::OUTCOME_PASSED,

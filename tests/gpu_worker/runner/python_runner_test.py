@@ -132,6 +132,39 @@ class PythonRunnerTest(unittest.TestCase):
             ["init", "stream 0x7000 of 0", "current 0x7000", "current 0x7000"],
         )
 
+    def test_a_parameter_with_a_default_is_no_output(self):
+        runner = self.runner("def run(x, eps=1.0):\n  return x + eps\n")
+        x, y = torch.arange(2.0), torch.zeros(2)
+        self.set_up(runner, [x, y])
+        self.assertEqual(runner.callbacks.returns(), 1)
+        self.assertEqual(runner.callbacks.call(0, STREAM), 0, runner._raised.value)
+        self.assertEqual(y.tolist(), [1.0, 2.0])
+        # Many arguments may be outputs.
+        runner = self.runner("def run(*given):\n  given[1].copy_(given[0] * 2)\n")
+        self.set_up(runner, [x, y])
+        self.assertEqual(runner.callbacks.call(0, STREAM), 0, runner._raised.value)
+        self.assertEqual(y.tolist(), [0.0, 2.0])
+
+    def test_extensions_from_text_are_imported_where_nothing_can_be_written(self):
+        import torch.utils.cpp_extension as extensions
+
+        saved = extensions._jit_compile, extensions._import_module_from_library
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                given = dict(name="e", cpp_sources="int f() { return 1; }", build_directory=folder)
+                extensions._jit_compile = lambda *values, **named: None
+                extensions.load_inline(**given)
+                source = os.path.join(folder, "main.cpp")
+                os.utime(source, (1, 1))
+                extensions._jit_compile = saved[0]
+                extensions._import_module_from_library = lambda *values: "the library"
+                self.module.compilers.import_built_extensions()
+                self.assertEqual(extensions.load_inline(**given), "the library")
+                self.assertEqual(os.stat(source).st_mtime, 1)
+        finally:
+            extensions._jit_compile, extensions._import_module_from_library = saved
+            vars(extensions).pop("open", None)
+
     def test_a_suites_clock_calls_on_the_default_stream(self):
         runner = self.runner("def run(x, y):\n  y.copy_(x * 2)\n")
         x, y = torch.arange(4.0), torch.zeros(4)

@@ -1,7 +1,7 @@
 """A task's entry around Python in GPU MODE's form, made by ksearch: `run` takes the tensors and numbers
 of `data` one by one, then the results' places; or it returns the results of a candidate, where they are the
-task's outputs as they are. fresh_draws.py, placement.py, problem_entries.py, object_forms.py and
-nested_values.py follow it.
+task's outputs as they are. fresh_draws.py, placement.py, problem_entries.py, object_forms.py,
+nested_values.py and, behind the reference, judge_outputs.py follow it.
 
 As a reference it calls ref_kernel of reference.py on copies, and make_inputs calls generate_input. As the
 baseline it calls ref_kernel as it would a candidate, so that the two times compare. As a candidate it calls
@@ -217,34 +217,3 @@ if _ROLE != "reference":
     _written.prepare = _prepare_written
     _returned.prepare = _prepare_returned
 run = _entry()
-
-
-def judge_outputs(*arguments):
-    """Whether check_implementation takes these results."""
-    count = len(_SPEC["outputs"])
-    inputs, outputs, verdict = arguments[: -count - 1], arguments[-count - 1 : -1], arguments[-1]
-    parts = []
-    for entry, output in zip(_SPEC["outputs"], outputs):
-        own = _as_own(output.clone(), entry)
-        parts.append(own.to(getattr(_torch, entry["returned_dtype"])))
-    with _on(verdict.device.type):
-        import reference
-
-        data = _data(inputs, [_torch.zeros_like(output) for output in outputs])
-        if "in" in _SPEC["result"]:
-            result = None
-            for place, part in zip(written_in(_SPEC["result"], _SPEC["data"], data), parts):
-                place.copy_(part)
-        else:
-            result = rebuilt(_SPEC["result"], parts, [])
-        said = reference.check_implementation(data, result)
-        if verdict.device.type == "cuda":
-            # Candidates need the room.
-            del data, parts, result
-            _torch.cuda.empty_cache()
-    good, words = said if isinstance(said, tuple) else (not said, said)
-    words = str(words).encode("ascii", "replace").replace(b"\0", b"?")[: len(verdict) - 2]
-    verdict.zero_()
-    verdict[0] = 1 if good else 2
-    if not good and words:
-        verdict[1 : 1 + len(words)] = _torch.tensor(list(words), dtype=_torch.int8)

@@ -88,4 +88,4 @@ class InputMaker:
         random.seed(seed)
         self._torch.manual_seed(seed)
         if "numpy" in sys.modules:
-            sys.modules["numpy"].random.seed(seed)
+            sys.modules["numpy"].random.seed(seed % 2**32)  # it takes no larger one

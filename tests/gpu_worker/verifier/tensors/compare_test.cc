@@ -75,19 +75,21 @@ TEST_F(CompareTest, SumOfBoundsIsTheRuleOfTorchAllclose) {
 }
 
 TEST_F(CompareTest, SmallAnswersAreNoExcuseForZeros) {
-  std::vector<std::pair<size_t, float>> zeros, small, near, noise;
+  std::vector<std::pair<size_t, float>> zeros, small, near, noise, fainter;
   for (size_t i = 0; i < 32 * 24; ++i) {
     const float value = i % 2 == 0 ? 0.05f : -0.05f;  // atol is 0.1
     zeros.emplace_back(i, 0.0f);
     small.emplace_back(i, value);
     near.emplace_back(i, 1.15f * value);
-    noise.emplace_back(i, 0.1f * value);
+    noise.emplace_back(i, 1e-4f * value);
+    fainter.emplace_back(i, 0.1f * value);
   }
   EXPECT_THAT(Compare(Outputs(zeros), Outputs(small)).message,
               HasSubstr("output 'c': the RMS of its error is 1 times that of the reference's"));
   EXPECT_TRUE(Compare(Outputs(near), Outputs(small)).right);
   // What is left where large numbers cancel is noise.
   EXPECT_TRUE(Compare(Outputs(zeros), Outputs(noise)).right);
+  EXPECT_FALSE(Compare(Outputs(zeros), Outputs(fainter)).right);
   EXPECT_TRUE(Compare(Outputs(small), Outputs(zeros)).right);
   // One element may be far off, as long as that is within the tolerance.
   near[5].second = 0;

@@ -258,6 +258,36 @@ TEST(HiddenCasesTest, ConstantsVaryTogetherAndInNoOtherWay) {
   EXPECT_EQ(CasesOf(task)["varied constants"].inputs(0).random().offset(), -2);
 }
 
+// Of inputs that the task's own program makes, nobody else knows what may vary.
+TEST(HiddenCasesTest, MadeInputsAreUnusualWhereTheTaskNamesSuchSeeds) {
+  v1::Task task = TheTask();
+  for (v1::InputRecipe& recipe : *task.mutable_workloads(0)->mutable_inputs()) {
+    if (recipe.input() != "eps") recipe.mutable_made();
+  }
+  task.mutable_hidden()->add_keep("weight");
+  EXPECT_THAT(NamesOf(task), ElementsAre("scalar of eps"));
+  v1::HiddenSettings::FreeScalar* const seeds = task.mutable_hidden()->add_scalars();
+  seeds->set_input("seed");
+  seeds->add_values(0x1p32);
+  seeds->add_values(0x1p33);
+  EXPECT_THAT(NamesOf(task),
+              UnorderedElementsAre("scalar of eps", "unusual inputs 1", "unusual inputs 2"));
+  const v1::Workload unusual = CasesOf(task)["unusual inputs 1"];
+  const v1::Workload other = CasesOf(task)["unusual inputs 2"];
+  const auto seed_of = [&](const v1::Workload& workload, int64_t variant) {
+    const auto maker = WorkloadCase::ForMaker(task, workload, TaskDigest(task), Seed{1, 2});
+    CHECK_OK(maker.status());
+    int64_t seed = 0;
+    (*maker)->generator(0).Write(variant, reinterpret_cast<std::byte*>(&seed));
+    return seed;
+  };
+  for (int64_t variant = 0; variant < 20; ++variant) {
+    EXPECT_EQ(seed_of(task.workloads(0), variant) >> 32, 0);
+    EXPECT_EQ(seed_of(unusual, variant) >> 32, 1);
+    EXPECT_EQ(seed_of(other, variant) >> 32, 2);
+  }
+}
+
 TEST(HiddenCasesTest, VariantsAreOfTheirKind) {
   const v1::Task task = TheTask();
   const std::map<std::string, v1::Workload> cases = CasesOf(task);

@@ -108,7 +108,25 @@ TEST_F(WarmStageTest, CompilersErrorsAreToldInTheirWordsUnlessItConfirms) {
 TEST_F(WarmStageTest, AProgramThatCompilesWithoutEndIsStopped) {
   v1::VerifierRequest request = Request("def run(a, b, c):\n  while True: pass\n");
   *request.mutable_job()->mutable_limits()->mutable_build_time() = ToProto(absl::Seconds(4));
-  EXPECT_EQ(Verify(request).outcome(), v1::OUTCOME_COMPILE_TIMEOUT);
+  const v1::Verdict verdict = Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_COMPILE_TIMEOUT);
+  EXPECT_THAT(verdict.message(), HasSubstr("what is compiled has 4s (limits.build_time;"));
+}
+
+// As torch.utils.cpp_extension does at the top level of a file, which takes longer than loading
+// may.
+TEST_F(WarmStageTest, WhatIsCompiledWhileAProgramLoadsHasTheTimeOfCompilers) {
+  v1::VerifierRequest request = Request(R"(
+import os, time, torch
+path = os.environ['TRITON_CACHE_DIR'] + '/extension'
+if not os.path.exists(path):
+  time.sleep(7)
+  open(path, 'w').close()
+def run(a, b, c): torch.mm(a, b, out=c)
+)");
+  *request.mutable_candidate()->mutable_load_time() = ToProto(absl::Seconds(6));
+  const v1::Verdict verdict = Verify(request);
+  EXPECT_EQ(verdict.outcome(), v1::OUTCOME_PASSED) << verdict.message();
 }
 
 TEST_F(WarmStageTest, AProgramThatFillsTheDiskIsStopped) {
