@@ -120,6 +120,10 @@ void MergeCorrectness(const v1::Correctness& from, v1::Correctness* into) {
 void RequireFinite(const WorkloadCase& workload, const SavedOutputs& outputs,
                    const SavedOutputs& oracle, OutputComparison* judged) {
   if (!judged->right) return;
+  if (!judged->doubt.empty()) {
+    judged->right = false;
+    judged->message = judged->doubt;
+  }
   const std::vector<TensorComparison> found = outputs.CompareWith(workload, oracle);
   if (std::none_of(found.begin(), found.end(),
                    [](const TensorComparison& one) { return one.wrong_non_finite > 0; })) {
@@ -133,10 +137,6 @@ void RequireFinite(const WorkloadCase& workload, const SavedOutputs& outputs,
         "output '", workload.tensors()[static_cast<size_t>(workload.inputs()) + i].name, "' has ",
         found[i].wrong_non_finite, " infinite or NaN element(s) where the reference's are finite");
     return;
-  }
-  if (!judged->doubt.empty()) {
-    judged->right = false;
-    judged->message = judged->doubt;
   }
 }
 

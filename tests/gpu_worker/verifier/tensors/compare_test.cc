@@ -120,6 +120,11 @@ TEST_F(CompareTest, JudgedOutputsAreFiniteWhereTheOracleIs) {
     return judged.message;
   };
   EXPECT_EQ(fault(Outputs({{0, 7.0f}}), Outputs({})), "");
+  OutputComparison doubtful;
+  doubtful.doubt = "compares a NaN";
+  RequireFinite(*workload, Outputs({{0, 7.0f}}), Outputs({}), &doubtful);
+  EXPECT_FALSE(doubtful.right);
+  EXPECT_EQ(doubtful.message, "compares a NaN");
   EXPECT_THAT(fault(Outputs({{0, kNan}, {3, kInf}}), Outputs({})), HasSubstr("'c' has 2 infinite"));
   // Other places of the same infinity.
   EXPECT_EQ(fault(Outputs({{0, kInf}}), Outputs({{1, kInf}})), "");
