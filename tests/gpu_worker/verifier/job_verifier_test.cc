@@ -59,6 +59,8 @@ TEST(JobVerifierTest, RuleOfTheSuiteIsJudgedBesideTheTolerance) {
     v1::Tolerance* const tolerance = request.mutable_task()->mutable_tolerance();
     tolerance->set_atol(own);
     tolerance->clear_max_rms_error_ratio();
+    // Where all elements must match, the RMS of the error counts however large atol is.
+    if (own > 1) tolerance->set_required_matched_ratio(0.5);
     v1::SuiteRule* const rule = request.mutable_task()->mutable_suite_rule();
     rule->set_rule(v1::SuiteRule::TORCH_ALLCLOSE);
     rule->set_atol(suites);
@@ -124,6 +126,7 @@ TEST(JobVerifierTest, ClockThatChecksGivesEveryCallInputsOfItsOwnAndJudgesIt) {
     v1::Task& task = *request.mutable_task();
     task.mutable_tolerance()->set_atol(own);
     task.mutable_tolerance()->clear_max_rms_error_ratio();
+    if (own > 1) task.mutable_tolerance()->set_required_matched_ratio(0.5);
     task.mutable_suite_rule()->set_rule(v1::SuiteRule::TORCH_ALLCLOSE);
     task.mutable_suite_rule()->set_atol(1e-3);
     task.mutable_suite_rule()->set_trials(1);
