@@ -9,6 +9,7 @@
 #include "common/digest.h"
 #include "common/log.h"
 #include "common/rng.h"
+#include "common/shuffle.h"
 #include "common/status_macros.h"
 #include "gpu_worker/verifier/harness_constants.h"
 #include "gpu_worker/verifier/tensors/hidden_cases.h"
@@ -100,11 +101,6 @@ struct PlacedCase {
 std::vector<PlacedCase> CasesOfOthers(const v1::Task& task, const std::vector<CasePtr>& cases,
                                       const std::vector<size_t>& chosen,
                                       const std::set<std::string>& had, Rng* rng) {
-  const auto shuffle = [rng](auto* list) {
-    for (size_t i = list->size(); i > 1; --i) {
-      std::swap((*list)[i - 1], (*list)[static_cast<size_t>(rng->NextBelow(i))]);
-    }
-  };
   std::vector<std::vector<PlacedCase>> others;
   for (size_t i = 0; i < cases.size(); ++i) {
     const v1::Workload* const workload = Find(task, cases[i]->uuid());
@@ -113,12 +109,12 @@ std::vector<PlacedCase> CasesOfOthers(const v1::Task& task, const std::vector<Ca
     for (HiddenCase& hidden : HiddenCases(task, *workload, /*largest_too=*/true, rng)) {
       placed.push_back({i, std::move(hidden)});
     }
-    shuffle(&placed);
+    Shuffle(&placed, rng);
     std::stable_partition(placed.begin(), placed.end(),
                           [&](const PlacedCase& one) { return had.count(one.hidden.name) == 0; });
     others.push_back(std::move(placed));
   }
-  shuffle(&others);
+  Shuffle(&others, rng);
   std::vector<PlacedCase> taken;
   int64_t bytes = 0;
   bool more = true;
@@ -232,7 +228,7 @@ absl::StatusOr<std::vector<AnsweredHiddenCase>> AnswerHiddenCases(
   const std::vector<size_t> chosen = Chosen(cases, &rng);
   answered.push_back({"unwritten workspace", chosen[0], cases[chosen[0]], cases[chosen[0]],
                       oracles[chosen[0]], kHiddenWorkspaceFill, /*remaps=*/true});
-  // Returns false if there is no time for it.
+  // Answers one case. Returns false once the time for all hidden cases is used up.
   const auto answer = [&](size_t index, HiddenCase hidden) -> absl::StatusOr<bool> {
     const OracleEntry& usual = *oracles[index].at(0);
     if (answerer.IsWrongGuess(hidden)) return true;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "common/shuffle.h"
 #include "common/status_macros.h"
 #include "common/textproto.h"
 #include "gpu_worker/verifier/harness_constants.h"
@@ -18,13 +19,6 @@ namespace {
 constexpr uint64_t kMaxOraclesPerBatch = 2;
 // A measurement has at least this many batches, so that the audit can use a median.
 constexpr int kBatchesPerMeasurement = 4;
-
-template <typename T>
-void Shuffle(std::vector<T>* values, Rng* rng) {
-  for (size_t i = values->size(); i > 1; --i) {
-    std::swap((*values)[i - 1], (*values)[static_cast<size_t>(rng->NextBelow(i))]);
-  }
-}
 
 double RelativeHalfWidth(const std::vector<double>& latency_us) {
   const Interval interval = MedianInterval(latency_us, 0.95);

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/rng.h"
+#include "common/shuffle.h"
 #include "common/status_macros.h"
 
 namespace ksearch {
@@ -81,9 +82,7 @@ absl::StatusOr<std::unique_ptr<InputGenerator>> MakePageInputs(const v1::PageInd
   std::iota(runs.begin(), runs.end(), 0);
   if (!recipe.contiguous()) {
     Rng rng(key);
-    for (size_t i = runs.size(); i > 1; --i) {
-      std::swap(runs[i - 1], runs[static_cast<size_t>(rng.NextBelow(i))]);
-    }
+    Shuffle(&runs, &rng);
   }
   std::vector<int64_t> order;
   for (const int64_t one : runs) {
