@@ -80,8 +80,11 @@ export async function runPage(place, page) {
     const now = `${run.state} ${run.paused || ""}`;
     if (steered !== now) show(parts.steering, steering(run, everything));
     steered = now;
-    reason.textContent = [run.reason, run.platform_missing && "Device: " + run.platform_missing,
-      run.degenerate && "This task is degenerate, so its results claim nothing: " + run.degenerate].filter(Boolean).join(". ");
+    reason.textContent = [
+      run.reason,
+      run.platform_missing && "Device: " + run.platform_missing,
+      run.degenerate && "This task is degenerate, so its results claim nothing: " + run.degenerate,
+    ].filter(Boolean).join(". ");
     show(parts.summary, summary(run));
     show(parts.cycles, (run.cycles || []).map((cycle) => el("div", null,
       el("span", { class: "tag" }, `cycle ${cycle.cycle || 0}, attempt ${cycle.attempt || 0}`), " ", cycle.title || cycle.node_id || "", el("span", { class: "quiet" }, " " + (cycle.phase || "")))));
