@@ -144,7 +144,7 @@ const std::set<absl::string_view>& NamesOfOthers() {
 // Names of the table that a program may well give to its own functions, which are meant then.
 bool IsOrdinary(absl::string_view name) {
   static const auto* const names = new std::set<absl::string_view>{
-      "open", "system", "signal", "raise", "kill", "alarm", "daemon", "readlink"};
+      "open", "system", "signal", "raise", "kill", "alarm", "daemon", "readlink", "fork"};
   return names->count(name) > 0;
 }
 

@@ -129,6 +129,17 @@ TEST(SourceMarksTest, HonestUsesOfTheSameWords) {
       IsEmpty());
 }
 
+// Pools of threads fork and join.
+TEST(SourceMarksTest, OwnFunctionsMayBeCalledFork) {
+  EXPECT_THAT(Marks("namespace pool {\ntemplate <class F> static void fork(F f) { f(); }\n"
+                    "void run() { fork([] {}); }\n}",
+                    v1::LANGUAGE_CPP),
+              IsEmpty());
+  EXPECT_THAT(
+      Marks("extern \"C\" int fork() { return 0; }\nint f() { return fork(); }", v1::LANGUAGE_CPP),
+      ElementsAre(StartsWith("source: starts processes: fork")));
+}
+
 // Nothing else can be bound to such a function.
 TEST(SourceMarksTest, OwnFunctionsOfOneFileMayHaveAnyName) {
   EXPECT_THAT(Marks("extern \"C\" {\nstatic void write(float* y, float v) { *y = v; }\n"
