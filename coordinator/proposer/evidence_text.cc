@@ -61,12 +61,7 @@ const v1::Workload* FindWorkload(const v1::Task& task, absl::string_view uuid) {
 
 std::string AxesText(const v1::Task& task, absl::string_view uuid) {
   const v1::Workload* workload = FindWorkload(task, uuid);
-  if (workload == nullptr) return "";
-  std::vector<std::string> axes;
-  for (const v1::AxisValue& axis : workload->axes()) {
-    axes.push_back(absl::StrCat(axis.axis(), "=", axis.value()));
-  }
-  return absl::StrCat(" (", absl::StrJoin(axes, ", "), ")");
+  return workload == nullptr ? "" : absl::StrCat(" (", AxisValuesText(*workload), ")");
 }
 
 // The message on one line; or the lines of a traceback, always including the last ones.

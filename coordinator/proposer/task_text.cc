@@ -172,11 +172,7 @@ std::string RecipeNote(const v1::InputRecipe& recipe) {
 }
 
 std::string WorkloadLine(const PromptFacts& facts, const v1::Workload& workload) {
-  std::vector<std::string> axes;
-  for (const v1::AxisValue& axis : workload.axes()) {
-    axes.push_back(absl::StrCat(axis.axis(), "=", axis.value()));
-  }
-  std::string line = absl::StrCat("- ", workload.uuid(), ": ", absl::StrJoin(axes, ", "));
+  std::string line = absl::StrCat("- ", workload.uuid(), ": ", AxisValuesText(workload));
   std::vector<std::string> notes;
   for (const v1::InputRecipe& recipe : workload.inputs()) {
     if (std::string note = RecipeNote(recipe); !note.empty()) notes.push_back(std::move(note));
@@ -226,6 +222,12 @@ std::string DefinitionText(const PromptFacts& facts) {
     text += ".\n";
   }
   return text;
+}
+
+std::string AxisValuesText(const v1::Workload& workload) {
+  return absl::StrJoin(workload.axes(), ", ", [](std::string* out, const v1::AxisValue& axis) {
+    absl::StrAppend(out, axis.axis(), "=", axis.value());
+  });
 }
 
 std::string WorkloadsText(const PromptFacts& facts) {

@@ -14,6 +14,9 @@ namespace ksearch {
 // Name, axes, inputs and outputs with shapes and dtypes, constraints, tolerance, work.
 std::string DefinitionText(const PromptFacts& facts);
 
+// "batch=4, heads=32".
+std::string AxisValuesText(const v1::Workload& workload);
+
 // One line per feedback workload: id, axis values, unusual inputs, and the baseline's latency if
 // known.
 std::string WorkloadsText(const PromptFacts& facts);

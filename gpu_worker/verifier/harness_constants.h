@@ -186,10 +186,10 @@ inline constexpr double kAloneMicros = 2;
 // constants. Calls that cannot be recorded include the host's time, and its caches are cold in a
 // call alone.
 inline constexpr double kAloneAuditMicros = 25;
-// How often a launch measures them before what they take longer counts.
-inline constexpr int kAloneTries = 3;
 inline constexpr double kUnrecordedAloneShare = 1;
 inline constexpr double kUnrecordedAloneMicros = 60;
+// How often a launch measures them before what they take longer counts.
+inline constexpr int kAloneTries = 3;
 inline constexpr absl::Duration kLockStepTime = absl::Milliseconds(100);
 // Times below this share of the physical floor are impossible. On a CPU the floor is measured with
 // reads alone and with multiply-adds alone: cores that store in parallel with two loads move 1.5
