@@ -22,8 +22,9 @@ constexpr char kMarkStart[] = "source: ";
 
 struct Rule {
   enum class Seen {
-    kCall,       // the name, followed by '(', not a member of something nor in a namespace but std
-    kName,       // the name, anywhere
+    kCall,       // the name, followed by '(', not a member of something nor in a namespace but std;
+                 // also if an asm text has nothing else
+    kName,       // the name, anywhere; also within an asm text
     kText,       // within a string literal
     kStd,        // the name, directly in std, by whatever name that goes
     kDriver,     // the driver's function of that name, of any version; also within a string literal
@@ -56,31 +57,29 @@ struct Rule {
 const std::vector<Rule>& Rules() {
   using Seen = Rule::Seen;
   static const auto* const rules = new std::vector<Rule>{
-      {"opens files",
-       Seen::kCall,
-       false,
-       {"open", "fopen", "fopen64", "freopen", "openat", "open64", "openat2", "creat", "opendir",
-        "fdopen", "tmpfile", "mkstemp", "shm_open"}},
+      {"opens files", Seen::kCall, false, {"open", "creat"}},
       {"opens files",
        Seen::kName,
        false,
-       {"ifstream", "ofstream", "fstream", "filebuf", "O_RDONLY", "O_WRONLY", "O_RDWR", "O_CREAT"}},
+       {"fopen", "fopen64", "freopen", "openat", "open64", "openat2", "opendir", "fdopen",
+        "tmpfile", "mkstemp", "shm_open", "ifstream", "ofstream", "fstream", "filebuf", "O_RDONLY",
+        "O_WRONLY", "O_RDWR", "O_CREAT"}},
       {"looks at the machine",
        Seen::kText,
        false,
        {"/proc", "/sys/", "/dev/", "/etc/", "/home", "/root", "/tmp", "LD_PRELOAD", "libcuda.so"}},
+      {"looks at the machine", Seen::kCall, false, {"readlink"}},
       {"looks at the machine",
-       Seen::kCall,
+       Seen::kName,
        false,
        {"getenv", "secure_getenv", "setenv", "putenv", "unsetenv", "getpid", "getppid",
-        "gethostname", "readlink", "dl_iterate_phdr", "getauxval"}},
-      {"looks at the machine", Seen::kName, false, {"environ", "__environ"}},
+        "gethostname", "dl_iterate_phdr", "getauxval", "environ", "__environ"}},
+      {"starts processes", Seen::kCall, false, {"fork", "system", "daemon"}},
       {"starts processes",
-       Seen::kCall,
+       Seen::kName,
        false,
-       {"fork", "vfork", "execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe",
-        "execveat", "fexecve", "posix_spawn", "posix_spawnp", "popen", "system", "daemon", "setsid",
-        "waitpid"}},
+       {"vfork", "execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe", "execveat",
+        "fexecve", "posix_spawn", "posix_spawnp", "popen", "setsid", "waitpid"}},
       {"starts threads", Seen::kName, true, {"pthread_create", "thrd_create", "jthread"}},
       {"starts threads", Seen::kStd, true, {"thread", "async"}},
       {"talks to others",
@@ -89,22 +88,24 @@ const std::vector<Rule>& Rules() {
        {"AF_INET", "AF_INET6", "AF_UNIX", "AF_LOCAL", "AF_NETLINK", "SOCK_STREAM", "SOCK_DGRAM",
         "recvmsg", "sendmsg", "shmget", "mq_open", "SCM_RIGHTS"}},
       {"looks up functions of other libraries",
-       Seen::kCall,
+       Seen::kName,
        false,
        {"dlopen", "dlmopen", "dlsym", "dlvsym", "dladdr", "dladdr1", "dlinfo", "cuGetProcAddress",
-        "cuGetProcAddress_v2"}},
-      {"looks up functions of other libraries", Seen::kName, false, {"RTLD_NEXT", "RTLD_DEFAULT"}},
+        "cuGetProcAddress_v2", "RTLD_NEXT", "RTLD_DEFAULT"}},
       {"changes the memory of its process",
-       Seen::kCall,
+       Seen::kName,
        true,
        {"mprotect", "pkey_mprotect", "mmap", "mmap64", "mremap", "memfd_create", "userfaultfd"}},
       {"changes the memory of its process", Seen::kName, false, {"PROT_EXEC"}},
       {"traces, handles signals, system calls",
        Seen::kCall,
        false,
-       {"ptrace", "process_vm_readv", "process_vm_writev", "syscall", "sigaction", "signal",
-        "sigprocmask", "timer_create", "setitimer", "alarm", "prctl", "arch_prctl", "raise", "kill",
-        "tgkill", "perf_event_open"}},
+       {"syscall", "signal", "alarm", "raise", "kill"}},
+      {"traces, handles signals, system calls",
+       Seen::kName,
+       false,
+       {"ptrace", "process_vm_readv", "process_vm_writev", "sigaction", "sigprocmask",
+        "timer_create", "setitimer", "prctl", "arch_prctl", "tgkill", "perf_event_open"}},
       {"traces, handles signals, system calls", Seen::kText, false, {"syscall", "int $0x80"}},
       {"makes a context of its own",
        Seen::kDriver,
@@ -233,6 +234,7 @@ class Scanner {
             if (Contains(words[at].word, part)) Add(rule.what, part, path, at);
           }
         }
+        if (IsAsm(at)) ScanAsm(path, at);
       } else if (IsName(at)) {
         const absl::string_view base = WithoutVersion(words[at].word);
         for (const absl::string_view name : {absl::string_view(words[at].word), base}) {
@@ -349,6 +351,48 @@ class Scanner {
     while (end < words_->size() && !Is(end, "{") && !Is(end, ";") && !Is(end, ",")) ++end;
     return Is(end, "{");
   }
+  // The text of an asm statement, or the name that an asm label gives to a function: what the
+  // program calls by another name.
+  bool IsAsm(size_t at) const {
+    if (at < 2 || !Is(at - 1, "(")) return false;
+    size_t i = at - 2;
+    while (i > 0 && (Is(i, "volatile") || Is(i, "__volatile__") || Is(i, "__volatile") ||
+                     Is(i, "goto") || Is(i, "inline"))) {
+      --i;
+    }
+    return Is(i, "asm") || Is(i, "__asm__") || Is(i, "__asm");
+  }
+  // After a declaration's parameters.
+  bool IsAsmLabel(size_t at) const { return at >= 3 && Is(at - 3, ")") && Is(at + 1, ")"); }
+  void ScanAsm(const std::string& path, size_t at) {
+    const absl::string_view text = Word(at).word;
+    for (size_t i = 0; i < text.size();) {
+      const auto in_name = [&text](size_t j) {
+        return j < text.size() &&
+               (absl::ascii_isalnum(static_cast<unsigned char>(text[j])) || text[j] == '_');
+      };
+      if (!in_name(i)) {
+        i += text[i] == '\\' ? 2 : 1;
+        continue;
+      }
+      size_t end = i;
+      while (in_name(end)) ++end;
+      const absl::string_view name = text.substr(i, end - i);
+      const bool all = name.size() == text.size();
+      bool known = false;
+      const auto [begin, last] = NameRules().equal_range(name);
+      for (auto rule = begin; rule != last; ++rule) {
+        if (rule->second->gpu_only && !gpu_) continue;
+        if (rule->second->seen == Rule::Seen::kName ||
+            (rule->second->seen == Rule::Seen::kCall && all)) {
+          Add(rule->second->what, name, path, at);
+          known = true;
+        }
+      }
+      if (all && !known && IsAsmLabel(at) && IsNameOfOthers(name)) Add(kStandsIn, name, path, at);
+      i = end;
+    }
+  }
   bool IsAttribute(size_t at) const {
     for (size_t i = at; i > 0 && at - i < 16 && !Is(i, ";") && !Is(i, "}"); --i) {
       if (Is(i - 1, "__attribute__") || Is(i - 1, "gnu")) return true;
@@ -402,14 +446,15 @@ class Scanner {
   }
   // int clock_gettime(...) {, cudaError_t cudaEventElapsedTime(...) {
   bool StandsIn(size_t at) const {
-    const absl::string_view name = Word(at).word;
+    return IsNameOfOthers(Word(at).word) && IsDefinition(at) && IsOfC(at) && !IsStatic(at);
+  }
+  static bool IsNameOfOthers(absl::string_view name) {
     const auto upper = [&name](size_t i) {
       return name.size() > i && absl::ascii_isupper(static_cast<unsigned char>(name[i]));
     };
     const bool driver =
         (absl::StartsWith(name, "cu") && upper(2)) || (absl::StartsWith(name, "cuda") && upper(4));
-    return (driver || NamesOfOthers().count(name) > 0) && IsDefinition(at) && IsOfC(at) &&
-           !IsStatic(at);
+    return driver || NamesOfOthers().count(name) > 0;
   }
   void Add(const char* what, absl::string_view word, const std::string& path, size_t at) {
     found_.try_emplace(what, Found{std::string(word), path, Word(at).line});

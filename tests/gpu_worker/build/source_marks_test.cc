@@ -113,6 +113,39 @@ TEST(SourceMarksTest, TheGlobalNamespaceAfterAStatementsWord) {
   EXPECT_THAT(Marks("int f() { return pipe::open(x) + p::q::open(3); }"), IsEmpty());
 }
 
+TEST(SourceMarksTest, NamesThatAreNotCalledDirectly) {
+  for (const char* text : {
+           "auto* look = &dlsym;\nvoid* f() { return look(h, n); }",
+           "#define LOOK dlsym\nvoid* f() { return LOOK(h, n); }",
+           "void* f() { return (dlsym)(h, n); }",
+           "extern \"C\" void* look(void*, const char*) __asm__(\"dlsym\");",
+           "extern \"C\" void* look(void*, const char*) asm (\"dl\" \"sym\") noexcept;",
+           "asm volatile(\"call dlsym@plt\" : : : \"memory\");",
+           "asm(\".symver look,dlsym@GLIBC_2.34\");",
+           "auto* get = &cuGetProcAddress_v2;",
+       }) {
+    EXPECT_THAT(Marks(text), ElementsAre(StartsWith("source: looks up functions"))) << text;
+    EXPECT_THAT(Marks(text, v1::LANGUAGE_CPP), ElementsAre(StartsWith("source: looks up"))) << text;
+  }
+  EXPECT_THAT(Marks("extern \"C\" int change(void*, size_t, int) __asm__(\"mprotect\");"),
+              ElementsAre(StartsWith("source: changes the memory of its process: mprotect")));
+  EXPECT_THAT(Marks("extern \"C\" int begin() __asm__(\"fork\");", v1::LANGUAGE_CPP),
+              ElementsAre(StartsWith("source: starts processes: fork")));
+  for (const char* text : {"extern \"C\" int mine(float*, void*) __asm__(\"cuEventElapsedTime\");",
+                           "extern \"C\" int mine(int, timespec*) asm(\"clock_gettime\");"}) {
+    EXPECT_THAT(Marks(text), ElementsAre(StartsWith("source: stands in for functions of others")))
+        << text;
+  }
+  for (const char* text : {
+           "asm volatile(\"mov.u64 %0, %%globaltimer;\" : \"=l\"(t));",
+           "asm volatile(\"rdtsc\" : \"=a\"(low), \"=d\"(high));",
+           "asm volatile(\"ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];\");",
+           "asm(\"{ .reg .pred open; setp.ne.b32 %open, %0, 0; @%open bra.uni DONE; DONE: }\");",
+       }) {
+    EXPECT_THAT(Marks(text), IsEmpty()) << text;
+  }
+}
+
 TEST(SourceMarksTest, HonestUsesOfTheSameWords) {
   EXPECT_THAT(Marks("// fopen(\"/proc\")\n/* fork() */ const char* s = \"fopen(x)\";"), IsEmpty());
   EXPECT_THAT(
