@@ -119,6 +119,21 @@ TEST_F(GxxToolchainTest, CompileErrorNamesFileAndLine) {
   EXPECT_EQ(result.artifact_path, "");
 }
 
+// OpenMP is off: such a program is right and slow.
+TEST_F(GxxToolchainTest, PragmasWithoutEffectAreWarnings) {
+  const BuildResult result =
+      Build(Request({{"kernel.cpp",
+                      "#include \"ksearch_task.h\"\n"
+                      "int ksearch_run(const KsearchArgs* args) {\n"
+                      "#pragma omp parallel for\n"
+                      "  for (int i = 0; i < 3; ++i) {}\n  return args == nullptr;\n}\n"}}));
+  EXPECT_EQ(result.outcome, v1::OUTCOME_PASSED) << result.message;
+  ASSERT_EQ(result.report.diagnostics_size(), 1);
+  EXPECT_EQ(result.report.diagnostics(0).severity(), "warning");
+  EXPECT_EQ(result.report.diagnostics(0).line(), 3);
+  EXPECT_THAT(result.report.diagnostics(0).message(), HasSubstr("#pragma omp parallel"));
+}
+
 TEST_F(GxxToolchainTest, AnEntryOfAnotherInterfaceIsToldWhatItMustBe) {
   const BuildResult result =
       Build(Request({{"kernel.cpp",
