@@ -24,9 +24,9 @@ struct HiddenCase {
   bool guessed = false;
   // A scalar differs, which a runner receives when it maps the workload.
   bool remaps = false;
-  // For a guess: the input, and the workload with all of its integers wide. A reference that uses
-  // them as indices is certain to fail on that, while a few wide indices may happen to be valid
-  // addresses.
+  // For a guess: the input, and a workload on which a reference is certain to fail if the guess is
+  // wrong. If it uses integers as indices: with all of them wide, while a few wide ones may happen
+  // to be valid addresses.
   std::string input;
   v1::Workload probe;
 };
@@ -43,6 +43,7 @@ struct HiddenCase {
 //   large elements  one to three elements of a float input are far outside of the others; with an
 //                   offset 8 times as large
 //   an odd row      one row of a float or integer input is 0, or constant, or sorted
+//   a low row       one row of a float32 input is increasing, around -101
 //   wide integers   integers without a declared range are nearly as large as their type allows
 //   wider integers  the same are from a range four times as wide
 //   large integers  one to three of these are; with a declared range they are at one of its ends

@@ -174,6 +174,10 @@ TEST_F(HiddenCheckTest, AShortcutThatASampleDecidesOnIsNotConfirmed) {
   ExpectFound(Unrivaled("sampled_inputs"));
 }
 
+TEST_F(HiddenCheckTest, ARowFarBelowZeroIsNoPadding) {
+  ExpectFoundAlways(Unrivaled("skips_low_rows"));
+}
+
 // Which workloads have all cases is drawn, but the others have some, too.
 TEST_F(HiddenCheckTest, AShapeDoesNotTellThatInputsAreAsUsual) {
   ExpectFoundAlways(Unrivaled("clamped_on_one_shape"));

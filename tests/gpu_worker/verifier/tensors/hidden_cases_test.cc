@@ -369,6 +369,46 @@ TEST(HiddenCasesTest, LargeElementsAreFarFromAllOthers) {
   }
 }
 
+// Below what float32's exponential can take. A reference that has no answer to a lower row has
+// only a few bits of the one to this.
+TEST(HiddenCasesTest, ARowCanBeFarBelowZero) {
+  v1::Task task = TheTask();
+  v1::RandomRecipe* const x = task.mutable_workloads(0)->mutable_inputs(0)->mutable_random();
+  x->clear_scale();
+  task.mutable_hidden()->add_keep("weight");
+  const auto low_rows = [&] {
+    std::vector<HiddenCase> found;
+    for (uint64_t seed = 0; seed < 10; ++seed) {
+      Rng rng(seed);
+      for (HiddenCase& made : HiddenCases(task, task.workloads(0), false, &rng)) {
+        if (made.name == "a low row of x") found.push_back(std::move(made));
+      }
+    }
+    return found;
+  };
+  const std::vector<HiddenCase> found = low_rows();
+  ASSERT_THAT(found, ::testing::SizeIs(10));
+  for (const HiddenCase& made : found) {
+    EXPECT_TRUE(made.sparse && made.guessed);
+    const auto below = [&](const v1::Workload& workload, float most) {
+      const std::vector<float> values = Drawn(task, workload);
+      return std::count_if(values.begin(), values.end(), [most](float v) { return v <= most; });
+    };
+    EXPECT_EQ(below(made.workload, -99), 16);
+    EXPECT_EQ(below(made.workload, -104), 0);
+    EXPECT_EQ(below(made.probe, -148), 16);
+  }
+  // Sums of small numbers hardly notice them beside such a row.
+  x->set_scale(0.1);
+  EXPECT_THAT(low_rows(), IsEmpty());
+  x->set_scale(1);
+  x->set_distribution(v1::RandomRecipe::UNIFORM);
+  EXPECT_THAT(low_rows(), IsEmpty());
+  x->clear_distribution();
+  task.mutable_definition()->mutable_inputs(0)->set_dtype(v1::DTYPE_BFLOAT16);
+  EXPECT_THAT(low_rows(), IsEmpty());
+}
+
 // Outputs like a sum of integers that wrapped around.
 TEST(HiddenCasesTest, OutputsNearTheEndOfTheirTypeMayHaveOverflowed) {
   v1::Task task = TheTask();
