@@ -49,6 +49,12 @@ constexpr double kLowest = -150;
 // As a multiple of the scale, beyond which such a row is too far from the others: nothing but its
 // offset is left of it after sums.
 constexpr double kMostLow = 128;
+// One column of each input is raised by so many scales, of every other one lowered: a product of
+// two rows, even over 16, is lower than a low row, and float32 leaves most of what it is beside it.
+constexpr double kOpposed = 36;
+constexpr int64_t kLeastOpposed = 8;  // columns
+// A limit of the relative RMS error that products of factors of 11 bits, with 2e-4, exceed.
+constexpr double kMostOfFloat32 = 1e-4;
 constexpr int64_t kLeastPagesOfRuns = 8;
 // An input of one dimension has no rows: this part of it is taken for one.
 constexpr int64_t kRowsOfVector = 8;
@@ -73,8 +79,11 @@ struct Subject {
   const std::vector<int64_t>& extents;
   int64_t elements;
   bool outputs_are_wide;
+  bool precise;  // honest programs compute in float32 at least
   const v1::HiddenSettings& settings;
   Rng* rng;
+  int changed = 0;         // inputs that the kind has changed before, if it is done to all together
+  uint64_t in_common = 0;  // random, the same for all of these
 };
 
 double ScaleOf(const v1::RandomRecipe& recipe) { return recipe.scale() == 0 ? 1 : recipe.scale(); }
@@ -153,6 +162,23 @@ bool OneColumn(const Subject& subject, v1::InputRecipe* recipe) {
   return true;
 }
 
+// Not where honest programs may round more, which loses what is added to such large numbers.
+bool MayBeLow(const Subject& subject, const v1::InputRecipe& recipe) {
+  return IsPlainFloat(recipe, subject) && subject.tensor.dtype() == v1::DTYPE_FLOAT32 &&
+         subject.outputs_are_wide && subject.precise &&
+         recipe.random().distribution() != v1::RandomRecipe::UNIFORM;
+}
+
+bool OpposedColumns(const Subject& subject, v1::InputRecipe* recipe) {
+  const int64_t columns = subject.extents.empty() ? 1 : subject.extents.back();
+  if (!MayBeLow(subject, *recipe) || columns < kLeastOpposed) return false;
+  v1::RandomRecipe* random = recipe->mutable_random();
+  random->set_raise((subject.changed % 2 == 0 ? kOpposed : -kOpposed) * ScaleOf(*random));
+  random->set_raise_first(static_cast<int64_t>(subject.in_common % kLeastOpposed));
+  random->set_raise_count(1);
+  return true;
+}
+
 int DrawBelow(int bound, Rng* rng) {
   return static_cast<int>(rng->NextBelow(static_cast<uint64_t>(bound)));
 }
@@ -218,10 +244,8 @@ void FillRow(int64_t row, double middle, v1::InputRecipe* recipe) {
   islands->set_last(middle + kLowRange);
 }
 
-// Only where all is float32: in narrower types, honest programs may lose what such a row adds to.
 bool LowRow(const Subject& subject, v1::InputRecipe* recipe) {
-  if (!IsPlainFloat(*recipe, subject) || subject.tensor.dtype() != v1::DTYPE_FLOAT32 ||
-      !subject.outputs_are_wide || recipe->random().distribution() == v1::RandomRecipe::UNIFORM ||
+  if (!MayBeLow(subject, *recipe) ||
       std::fabs(kLow) > kMostLow * std::fabs(ScaleOf(recipe->random()))) {
     return false;
   }
@@ -401,7 +425,7 @@ struct Kind {
   bool sparse = false;
   Probe probe = nullptr;  // of a guess: makes of the case what the reference is tried with first
   bool remaps = false;
-  bool together = false;  // done to all inputs that it can be done to
+  int together = 0;  // done to all inputs that it can be done to, if they are so many; 0: to one
 };
 constexpr Kind kKinds[] = {
     {"large values", LargeValues},
@@ -409,6 +433,7 @@ constexpr Kind kKinds[] = {
     {"heavy tails", HeavyTails},
     {"zeros", Zeros},
     {"one column", OneColumn},
+    {"opposed columns", OpposedColumns, false, nullptr, false, 2},
     {"a large row", LargeRow, true},
     {"large elements", LargeElements, true},
     {"large elements", LargeAroundOffset, true},
@@ -422,8 +447,17 @@ constexpr Kind kKinds[] = {
     {"page runs", PageRuns},
     {"long segment", LongSegment},
     {"scalar", Scalar, false, nullptr, true},
-    {"varied constants", VariedConstant, false, nullptr, false, true},
+    {"varied constants", VariedConstant, false, nullptr, false, 1},
 };
+
+// On a GPU, programs may use its matrix units for float32, which round factors to 11 bits, unless
+// the task's own limit refuses that.
+bool IsPrecise(const v1::Task& task) {
+  const double limit =
+      task.tolerance().max_rms_error_ratio() *
+      std::max(task.tolerance().rms_yardstick(), RelativeRounding(v1::DTYPE_FLOAT32));
+  return task.device() == v1::DEVICE_CLASS_CPU || (limit > 0 && limit < kMostOfFloat32);
+}
 
 // The extents of a tensor whose workload has been checked before.
 std::vector<int64_t> ExtentsOf(const v1::Definition& definition, const v1::Workload& workload,
@@ -475,6 +509,8 @@ std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& wo
     std::vector<HiddenCase> possible;
     size_t largest = 0;
     int64_t most_elements = 0;
+    int changed = 0;
+    const uint64_t in_common = kind.together > 0 ? rng->Next() : 0;
     for (int i = 0; i < workload.inputs_size(); ++i) {
       const std::string& name = workload.inputs(i).input();
       const auto tensor =
@@ -484,12 +520,13 @@ std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& wo
       const std::vector<int64_t> extents = ExtentsOf(definition, workload, *tensor);
       const int64_t elements =
           std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
-      const Subject subject = {*tensor, extents, elements, outputs_are_wide, task.hidden(), rng};
-      if (kind.together && !possible.empty()) {
-        kind.apply(subject, possible.front().workload.mutable_inputs(i));
+      const Subject subject = {*tensor,       extents, elements, outputs_are_wide, IsPrecise(task),
+                               task.hidden(), rng,     changed,  in_common};
+      if (kind.together > 0 && !possible.empty()) {
+        changed += kind.apply(subject, possible.front().workload.mutable_inputs(i)) ? 1 : 0;
         continue;
       }
-      HiddenCase made = {kind.together ? kind.name : absl::StrCat(kind.name, " of ", name),
+      HiddenCase made = {kind.together > 0 ? kind.name : absl::StrCat(kind.name, " of ", name),
                          workload,
                          kind.sparse,
                          kind.probe != nullptr && !IsDeclared(workload.inputs(i).random()),
@@ -497,6 +534,7 @@ std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& wo
                          "",
                          {}};
       if (!kind.apply(subject, made.workload.mutable_inputs(i))) continue;
+      ++changed;
       if (made.guessed) {
         made.input = name;
         made.probe = made.workload;
@@ -508,7 +546,7 @@ std::vector<HiddenCase> HiddenCases(const v1::Task& task, const v1::Workload& wo
       }
       possible.push_back(std::move(made));
     }
-    if (possible.empty()) continue;
+    if (possible.empty() || changed < kind.together) continue;
     if (largest_too && possible.size() > 1) {
       cases.push_back(std::move(possible[largest]));
       possible.erase(possible.begin() + static_cast<std::ptrdiff_t>(largest));

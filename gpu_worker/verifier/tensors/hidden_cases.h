@@ -39,6 +39,9 @@ struct HiddenCase {
 //   heavy tails     a normal float input has Student's t with 2 degrees of freedom
 //   zeros           a float input is 0
 //   one column      a float input is 0 but for one column of its last dimension
+//   opposed columns
+//                   one column of every normal float32 input is raised by 36 or, of every second
+//                   one, lowered: products of two rows are far below 0
 //   a large row     a float input is 8 times as large in one row
 //   large elements  one to three elements of a float input are far outside of the others; with an
 //                   offset 8 times as large

@@ -178,6 +178,10 @@ TEST_F(HiddenCheckTest, ARowFarBelowZeroIsNoPadding) {
   ExpectFoundAlways(Unrivaled("skips_low_rows"));
 }
 
+TEST_F(HiddenCheckTest, ProductsOfTwoInputsCanBeFarBelowZero) {
+  ExpectFoundAlways(Unrivaled("no_low_products"));
+}
+
 // Which workloads have all cases is drawn, but the others have some, too.
 TEST_F(HiddenCheckTest, AShapeDoesNotTellThatInputsAreAsUsual) {
   ExpectFoundAlways(Unrivaled("clamped_on_one_shape"));

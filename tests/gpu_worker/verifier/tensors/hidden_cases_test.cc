@@ -409,6 +409,33 @@ TEST(HiddenCasesTest, ARowCanBeFarBelowZero) {
   EXPECT_THAT(low_rows(), IsEmpty());
 }
 
+// Its logits are low in attention, whose other hidden cases have some around 0.
+TEST(HiddenCasesTest, ProductsOfTwoInputsCanBeFarBelowZero) {
+  v1::Task task = TheTask();
+  EXPECT_EQ(CasesOf(task).count("opposed columns"), 0U);  // the weight has an offset
+  v1::RandomRecipe* const weight = task.mutable_workloads(0)->mutable_inputs(1)->mutable_random();
+  weight->clear_offset();
+  const auto raises = [&] {
+    const v1::Workload opposed = CasesOf(task).at("opposed columns");
+    return std::pair(opposed.inputs(0).random(), opposed.inputs(1).random());
+  };
+  const auto [x, lowered] = raises();
+  EXPECT_DOUBLE_EQ(x.raise(), 36 * 0.5);
+  EXPECT_DOUBLE_EQ(lowered.raise(), -36 * 0.1);
+  EXPECT_EQ(x.raise_count(), 1);
+  EXPECT_EQ(lowered.raise_count(), 1);
+  EXPECT_EQ(x.raise_first(), lowered.raise_first());
+  EXPECT_LT(x.raise_first(), 16);
+  EXPECT_DOUBLE_EQ(lowered.scale(), 0.1);
+  // Matrix units of GPUs round float32, if the task does not mind.
+  task.set_device(v1::DEVICE_CLASS_CUDA);
+  EXPECT_EQ(CasesOf(task).count("opposed columns"), 0U);
+  task.mutable_tolerance()->set_rms_yardstick(1e-6);
+  EXPECT_EQ(CasesOf(task).count("opposed columns"), 1U);
+  task.mutable_definition()->mutable_inputs(1)->set_dtype(v1::DTYPE_BFLOAT16);
+  EXPECT_EQ(CasesOf(task).count("opposed columns"), 0U);
+}
+
 // Outputs like a sum of integers that wrapped around.
 TEST(HiddenCasesTest, OutputsNearTheEndOfTheirTypeMayHaveOverflowed) {
   v1::Task task = TheTask();
