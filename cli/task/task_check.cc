@@ -71,6 +71,24 @@ absl::StatusOr<v1::Task> FindTask(Client* client, const std::string& name_or_fol
   return task;
 }
 
+// Whether tensors have elements in a workload.
+bool HasElements(const v1::Definition& definition, const v1::Workload& workload,
+                 const google::protobuf::RepeatedPtrField<v1::TensorSpec>& tensors) {
+  const auto is_empty = [&](const std::string& name) {
+    return std::any_of(workload.axes().begin(), workload.axes().end(),
+                       [&](const v1::AxisValue& axis) {
+                         return axis.axis() == name && axis.value() == 0;
+                       }) ||
+           std::any_of(
+               definition.axes().begin(), definition.axes().end(), [&](const v1::Axis& axis) {
+                 return axis.name() == name && axis.has_const_value() && axis.const_value() == 0;
+               });
+  };
+  return std::any_of(tensors.begin(), tensors.end(), [&](const v1::TensorSpec& tensor) {
+    return !tensor.scalar() && std::none_of(tensor.shape().begin(), tensor.shape().end(), is_empty);
+  });
+}
+
 class Checker {
  public:
   Checker(Client* client, const v1::Task& task) : client_(client), task_(task) {}
@@ -142,7 +160,14 @@ class Checker {
     }
     std::vector<std::string> passed;
     std::string broken;
+    int tried_on = 0;
     for (const v1::Workload& workload : task_.workloads()) {
+      // What follows from no element, or has none, is right whatever a program does.
+      if (!HasElements(task_.definition(), workload, task_.definition().inputs()) ||
+          !HasElements(task_.definition(), workload, task_.definition().outputs())) {
+        continue;
+      }
+      ++tried_on;
       ASSIGN_OR_RETURN(
           const v1::JobResult result,
           Check(absl::StrCat(cheat.name, ", ", workload.uuid()), cheat.sources, {workload.uuid()}));
@@ -157,9 +182,11 @@ class Checker {
       }
     }
     tried.good = passed.empty() && broken.empty();
-    tried.verdict = !broken.empty()  ? broken
-                    : passed.empty() ? absl::StrCat("refused on all ", task_.workloads_size())
-                                     : absl::StrCat("PASSES on ", absl::StrJoin(passed, ", "));
+    tried.verdict = !broken.empty()   ? broken
+                    : !passed.empty() ? absl::StrCat("PASSES on ", absl::StrJoin(passed, ", "))
+                    : tried_on < task_.workloads_size()
+                        ? absl::StrCat("refused on the ", tried_on, " that are not empty")
+                        : absl::StrCat("refused on all ", tried_on);
     check_.programs.push_back(std::move(tried));
     return absl::OkStatus();
   }

@@ -13,10 +13,17 @@
 namespace ksearch {
 namespace {
 
+constexpr char kFromSolution[] = "continue_from_solution";
+
 // `field` holds a name of the run, and becomes the run's full id.
 absl::StatusOr<RunRow> FindRun(Store& store, const v1::RunConfig& config, const std::string& field,
                                std::string* run_id) {
   absl::StatusOr<std::string> resolved = store.ResolveRun(*run_id);
+  if (absl::IsNotFound(resolved.status()) && field == kFromSolution) {
+    // Clients hand on what is not the name of a file.
+    return absl::NotFoundError(absl::StrCat(field, ": ", resolved.status().message(),
+                                            ", and no file or folder of this name"));
+  }
   if (!resolved.ok()) return Annotate(resolved.status(), field);
   *run_id = *resolved;
   ASSIGN_OR_RETURN(RunRow run, store.ReadRun(*run_id));
@@ -79,7 +86,7 @@ absl::Status ContinueFromRun(Store& store, v1::RunConfig* config) {
         "continue_from_solution: continue_from_world_model begins with its run's best program "
         "already; give one of them");
   }
-  const std::string field = from_tree ? "continue_from_world_model" : "continue_from_solution";
+  const std::string field = from_tree ? "continue_from_world_model" : kFromSolution;
   if (config->seed_solution_size() > 0 || config->seeds_size() > 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(field, ": a program to start from is given besides; give one of them"));

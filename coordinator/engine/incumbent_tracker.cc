@@ -114,7 +114,7 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
     v1::RunEvent event = EventAbout(v1::RunEvent::NOTE, challenger);
     event.set_job_id(result.job_id());
     event.set_text(absl::StrCat("confirmation to be tried once more: ",
-                                v1::Outcome_Name(result.outcome()), ": ", result.message()));
+                                OutcomeWord(result.outcome()), ": ", result.message()));
     step.events.push_back(event);
     state_.set_carried_share(share);
     PutInLine(challenger);
@@ -130,7 +130,7 @@ IncumbentTracker::Step IncumbentTracker::OnConfirmed(const std::string& tag,
   // Spent only by a comparison that might have called the challenger improved and did not.
   state_.set_carried_share(share);
   if (result.outcome() != v1::OUTCOME_PASSED) {
-    event.set_text(absl::StrCat(v1::Outcome_Name(result.outcome()), ": ", result.message()));
+    event.set_text(absl::StrCat(OutcomeWord(result.outcome()), ": ", result.message()));
   } else if (std::string suspicion = SuspicionText(result); !suspicion.empty()) {
     event.set_text(std::move(suspicion));
   } else if (refused) {

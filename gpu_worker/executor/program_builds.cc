@@ -9,6 +9,7 @@
 #include "common/language.h"
 #include "common/measure_defaults.h"
 #include "common/program_form.h"
+#include "common/run_facts.h"
 #include "common/status_macros.h"
 #include "common/task_fault.h"
 #include "common/trusted_programs.h"
@@ -37,7 +38,7 @@ absl::StatusOr<BuildResult> BuildRequired(Builder& builder, const BuildRequest& 
   if (!built.ok()) return Annotate(built.status(), what);
   if (built->outcome == v1::OUTCOME_PASSED) return built;
   return TaskFault(absl::StrCat(what, " (", FileNames(request.sources), ") does not build: ",
-                                v1::Outcome_Name(built->outcome), ": ", built->message));
+                                OutcomeWord(built->outcome), ": ", built->message));
 }
 
 // Jobs that run compute-sanitizer.

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "common/textproto.h"
 #include "proto/task.pb.h"
@@ -86,14 +87,20 @@ def norm(x: "n d", weight: "d", eps: float = 1e-6):
 
 TEST_F(TaskCheckTest, ATaskFromAFunctionOfTorchIsGood) {
   Make("norm_f32", kNorm);
+  const std::string lines = ReadFile(Tasks() + "/norm_f32/workloads.jsonl", 1 << 20).value_or("");
+  std::string empty = lines.substr(0, lines.find('\n') + 1);
+  // Nothing refuses a cheat where there is no element.
+  ASSERT_EQ(absl::StrReplaceAll({{"\"n\":40", "\"n\":0"}, {"n40_d200", "n0_d200"}}, &empty), 2)
+      << empty;
+  std::ofstream(Tasks() + "/norm_f32/workloads.jsonl") << lines << empty;
   const CommandOutput output = Check(Tasks() + "/norm_f32");
   EXPECT_EQ(output.exit.code, 0) << output.out << output.err;
-  EXPECT_THAT(output.out, AllOf(ContainsRegex("reference .*passed on all 2"),
-                                ContainsRegex("baseline .*passed on all 2"),
-                                ContainsRegex("zeros .*refused on all 2")));
-  EXPECT_THAT(output.out, AllOf(ContainsRegex("copied .*refused on all 2"),
-                                ContainsRegex("stale .*refused on all 2"),
-                                ContainsRegex("truncated .*refused on all 2")));
+  EXPECT_THAT(output.out, AllOf(ContainsRegex("reference .*passed on all 3"),
+                                ContainsRegex("baseline .*passed on all 3"),
+                                ContainsRegex("zeros .*refused on the 2 that are not empty")));
+  EXPECT_THAT(output.out, AllOf(ContainsRegex("copied .*refused on the 2"),
+                                ContainsRegex("stale .*refused on the 2"),
+                                ContainsRegex("truncated .*refused on the 2")));
   EXPECT_THAT(output.out, AllOf(HasSubstr("n80_d200"), HasSubstr("measured rms_yardstick"),
                                 HasSubstr("the task is good")));
 }

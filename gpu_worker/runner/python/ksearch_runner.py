@@ -100,11 +100,15 @@ def takes(signature, count):
 
 
 def has_defaults_behind(signature, count):
-    """Whether all parameters from this number on have defaults, as in run(x, eps=1e-5): a function may take
-    outputs there, but means none.
+    """Whether all parameters from this number on have defaults, as in run(x, eps=1e-5, *, scale=2): a function
+    may take outputs there, but means none.
     """
     behind = list(signature.parameters.values())[count:]
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    kinds = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.KEYWORD_ONLY,
+    )
     return bool(behind) and all(p.kind in kinds and p.default is not p.empty for p in behind)
 
 
@@ -124,15 +128,32 @@ def is_ours(path):
     return path in OWN_FILES or path.startswith("<frozen importlib")
 
 
-def without_library_frames(frames, folder):
-    """Drops the frames of libraries behind the last one of the program in `folder`."""
-    last, at = None, frames
+def is_added(frames):
+    """Whether a frame is in code that a suite added behind a program, whose lines its author does not know. The
+    code itself says where it begins: with a line, or a function.
+    """
+    added = frames.tb_frame.f_globals.get("_ksearch_added_from")
+    line = getattr(getattr(added, "__code__", None), "co_firstlineno", added)
+    return isinstance(line, int) and frames.tb_lineno >= line
+
+
+def of_program_alone(frames, folder):
+    """The frames up to the last one of the program in `folder`, without those of libraries behind it and of
+    code that was added to it. None if the program has none of them, but code that was added to it has.
+    """
+    last, at, added = None, frames, False
     while at is not None:
         if at.tb_frame.f_code.co_filename.startswith(folder + os.sep):
-            last = at
+            if is_added(at):
+                added = True
+            else:
+                last = at
         at = at.tb_next
     if last is not None:
         last.tb_next = None
+    elif added:
+        return None
+    return frames
 
 
 class Runner:
@@ -173,7 +194,7 @@ class Runner:
             while frames is not None and is_ours(frames.tb_frame.f_code.co_filename):
                 frames = frames.tb_next
             if self._folder:
-                without_library_frames(frames, self._folder)
+                frames = of_program_alone(frames, self._folder)
             if self._compiled and compilers.wants_compiler(error):
                 error = compilers.NotCompiledError(
                     "the call wants to compile something that was not compiled before: the warm "

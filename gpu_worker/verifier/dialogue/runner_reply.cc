@@ -123,13 +123,24 @@ constexpr absl::string_view kExceptions[] = {
     "TypeError",          "UnboundLocalError",   "UnicodeDecodeError",
     "ValueError",         "ZeroDivisionError",
 };
+// Raised by what a suite adds to a module (coordinator/suites/python/module_entry.py).
+constexpr absl::string_view kOtherParameters = "OtherParametersError";
 constexpr int kMostShownLine = 9'999;
+// A TypeError that no line of the program raised: it comes from how the program is called, or from
+// the check of what it returns.
+constexpr absl::string_view kNotItsOwn =
+    ", but no line of it: it takes other arguments than the task has, or returns something other "
+    "than tensors of the outputs' shapes and dtypes";
 
 // Returns the kind of exception and the innermost line of a traceback. Its text may contain inputs.
 std::string RaisedText(absl::string_view text) {
   absl::string_view last = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
   last = last.substr(0, last.find(':'));
   last = last.substr(last.rfind('.') + 1);
+  if (last == kOtherParameters) {
+    return "the module's parameters or buffers are not those of the task's module, neither by name "
+           "and shape nor by order and shape";
+  }
   const auto* const known = std::find(std::begin(kExceptions), std::end(kExceptions), last);
   std::string shown =
       absl::StrCat("the program raised ", known == std::end(kExceptions) ? "an exception" : *known);
@@ -142,6 +153,8 @@ std::string RaisedText(absl::string_view text) {
     if (absl::SimpleAtoi(number, &line) && line > 0 && line <= kMostShownLine) {
       absl::StrAppend(&shown, " at line ", line);
     }
+  } else if (last == "TypeError") {
+    absl::StrAppend(&shown, kNotItsOwn);
   }
   return shown;
 }

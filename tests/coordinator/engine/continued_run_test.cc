@@ -83,7 +83,8 @@ TEST_F(ContinuedRunTest, TreeComesWithTheProgramsOfItsNodes) {
 
 TEST_F(ContinuedRunTest, WhatDoesNotGoTogetherIsTold) {
   config_.set_continue_from_solution("nosuch");
-  EXPECT_THAT(Fault(), HasSubstr("continue_from_solution"));
+  EXPECT_THAT(Fault(), AllOf(HasSubstr("continue_from_solution: no run nosuch"),
+                             HasSubstr("no file or folder of this name")));
   config_.set_continue_from_solution("axpy-1");
   EXPECT_THAT(Fault(), HasSubstr("no confirmed program"));
   Commit();

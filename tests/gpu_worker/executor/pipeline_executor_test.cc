@@ -315,7 +315,7 @@ TEST_F(PipelineExecutorTest, ABrokenReferenceIsNamedAndIsATaskError) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->outcome(), v1::OUTCOME_TASK_ERROR);
   EXPECT_EQ(result->message(),
-            "task add: reference (reference.cpp) does not build: OUTCOME_COMPILE_ERROR: "
+            "task add: reference (reference.cpp) does not build: compile_error: "
             "COMPILE_ERROR oops");
   EXPECT_TRUE(verifier_.requests().empty());
 }

@@ -139,6 +139,11 @@ class PythonRunnerTest(unittest.TestCase):
         self.assertEqual(runner.callbacks.returns(), 1)
         self.assertEqual(runner.callbacks.call(0, STREAM), 0, runner._raised.value)
         self.assertEqual(y.tolist(), [1.0, 2.0])
+        runner = self.runner("def run(x, eps=1.0, *, scale=3.0):\n  return (x + eps) * scale\n")
+        self.set_up(runner, [x, y])
+        self.assertEqual(runner.callbacks.returns(), 1)
+        self.assertEqual(runner.callbacks.call(0, STREAM), 0, runner._raised.value)
+        self.assertEqual(y.tolist(), [3.0, 6.0])
         # Many arguments may be outputs.
         runner = self.runner("def run(*given):\n  given[1].copy_(given[0] * 2)\n")
         self.set_up(runner, [x, y])
@@ -290,6 +295,16 @@ class PythonRunnerTest(unittest.TestCase):
         self.assertEqual(runner.callbacks.call(0, STREAM), 1)
         self.assertNotIn(b"decoder.py", runner._raised.value)
         self.assertIn(b"line 3, in run", runner._raised.value)
+
+    def test_a_traceback_has_no_line_of_code_that_was_added_to_a_program(self):
+        added = "def run(x, y):\n  own(x).copy_(x)\n_ksearch_added_from = run\n"
+        for own, shown in (("x[9]", b", line 2, in own"), ("3", b"AttributeError")):
+            runner = self.runner("def own(x):\n  return " + own + "\n\n" + added)
+            self.set_up(runner, [torch.arange(2.0), torch.zeros(2)])
+            self.assertEqual(runner.callbacks.call(0, STREAM), 1)
+            self.assertIn(shown, runner._raised.value)
+            self.assertNotIn(b", line 5", runner._raised.value[-60:])
+        self.assertTrue(runner._raised.value.startswith(b"AttributeError"), runner._raised.value)
 
     def test_inputs_are_made_on_the_device_where_that_can_be_done(self):
         text = (

@@ -16,6 +16,7 @@ import json as _json
 _SPEC = _json.loads(bytes.fromhex("@SPEC@").decode("utf-8"))
 _ROLE = "@ROLE@"  # "reference", "baseline" or "submission"
 _SIDE = "submission" if _ROLE == "submission" else "reference"
+_ksearch_added_from = 1
 # Fresh inputs come from so many seeds, the least of which is as large: problems add seeds to values, so that
 # large ones would drown these in rounding.
 _SEEDS = 1 << 15

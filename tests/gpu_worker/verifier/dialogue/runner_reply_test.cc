@@ -125,6 +125,12 @@ TEST(JudgeReplyTest, AnExceptionSaysItsKindAndLineAlone) {
   EXPECT_EQ(message("torch.OutOfMemoryError: 0.726"), "the program raised OutOfMemoryError");
   EXPECT_EQ(message("X0726Error: 1, line 123456"), "the program raised an exception");
   EXPECT_EQ(message(""), "the program raised an exception");
+  EXPECT_EQ(message("TypeError: 0.726"),
+            "the program raised TypeError, but no line of it: it takes other arguments than the "
+            "task has, or returns something other than tensors of the outputs' shapes and dtypes");
+  EXPECT_EQ(message("kernel._ksearch_entry.<locals>.OtherParametersError: 0.726"),
+            "the module's parameters or buffers are not those of the task's module, neither by "
+            "name and shape nor by order and shape");
 }
 
 TEST(JudgeReplyTest, TheWordsOfAnExceptionAreKeptApartFromItsMessage) {
