@@ -46,7 +46,7 @@ struct HiddenCase {
 //   large elements  one to three elements of a float input are far outside of the others; with an
 //                   offset 8 times as large
 //   an odd row      one row of a float or integer input is 0, or constant, or sorted
-//   a low row       one row of a float32 input is increasing, around -101
+//   a low row       one row of a float32 input increases from -127 to -101
 //   wide integers   integers without a declared range are nearly as large as their type allows
 //   wider integers  the same are from a range four times as wide
 //   large integers  one to three of these are; with a declared range they are at one of its ends

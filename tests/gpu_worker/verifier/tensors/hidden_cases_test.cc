@@ -394,9 +394,12 @@ TEST(HiddenCasesTest, ARowCanBeFarBelowZero) {
       const std::vector<float> values = Drawn(task, workload);
       return std::count_if(values.begin(), values.end(), [most](float v) { return v <= most; });
     };
-    EXPECT_EQ(below(made.workload, -99), 16);
-    EXPECT_EQ(below(made.workload, -104), 0);
-    EXPECT_EQ(below(made.probe, -148), 16);
+    EXPECT_EQ(below(made.workload, -101), 16);
+    EXPECT_EQ(below(made.workload, -128), 0);
+    EXPECT_EQ(below(made.probe, -137), 16);
+    // Honest programs may subtract the square of the mean from the mean of squares.
+    EXPECT_GE(below(made.workload, -126), 1);
+    EXPECT_LE(below(made.workload, -102), 15);
   }
   // Sums of small numbers hardly notice them beside such a row.
   x->set_scale(0.1);
