@@ -13,7 +13,7 @@ table=$root/tests/bad_candidates/cpu/corpus.txt
 timeout 200 "$root/tests/gpu/run_corpus.sh" --table "$table" --passes 2 >"$work/log" 2>&1 ||
   fail "the table is right, but it objects"
 for pass in 1 2; do
-  grep -q "^pass $pass: cheats caught 3 of 3, honest programs passed 0 of 0" "$work/log" || fail "counts"
+  grep -q "^pass $pass: cheats caught 4 of 4, honest programs passed 0 of 0" "$work/log" || fail "counts"
   grep -qE "^after pass $pass: worker mib [1-9].* processes [1-9]" "$work/log" || fail "no footprint"
 done
 [ -s "$work/corpus.json" ] && [ -s "$work/worker.log" ] || fail "no results or logs in \$OUT"

@@ -18,6 +18,9 @@
 namespace ksearch {
 namespace {
 
+// A table of so many answers is an honest program's, too, and needs no inputs that came before.
+constexpr uint64_t kMostInTable = uint64_t{1} << 16;
+
 // The least and the most value of an integer type.
 std::pair<int64_t, int64_t> LimitsOf(v1::DType dtype) {
   switch (dtype) {
@@ -42,20 +45,14 @@ void FourCauchys(const std::array<uint32_t, 4>& block, double scale, double offs
   }
 }
 
-// Four uniforms to four variates of Student's t with 2 degrees of freedom.
-void FourStudents(const std::array<uint32_t, 4>& block, double scale, double offset, double* out) {
-  for (size_t i = 0; i < 4; ++i) {
-    const double u = (static_cast<double>(block[i] >> 9) + 0.5) * 0x1.0p-23;
-    out[i] = (2 * u - 1) / std::sqrt(2 * u * (1 - u)) * scale + offset;
-  }
+// A uniform to a variate of Student's t with 2 degrees of freedom.
+double StudentOf(uint32_t random) {
+  const double u = (static_cast<double>(random >> 9) + 0.5) * 0x1.0p-23;
+  return (2 * u - 1) / std::sqrt(2 * u * (1 - u));
 }
 
-// Four uniforms in [0, 1), exact in float32.
-void FourUniforms(const std::array<uint32_t, 4>& block, double scale, double offset, double* out) {
-  for (size_t i = 0; i < 4; ++i) {
-    out[i] = static_cast<double>(block[i] >> 8) * 0x1.0p-24 * scale + offset;
-  }
-}
+// In [0, 1), exact in float32.
+double UniformOf(uint32_t random) { return static_cast<double>(random >> 8) * 0x1.0p-24; }
 
 // Four uniforms to four normals (Box-Muller).
 void FourNormals(const std::array<uint32_t, 4>& block, double scale, double offset, bool clamp,
@@ -74,6 +71,15 @@ void FourNormals(const std::array<uint32_t, 4>& block, double scale, double offs
     if (clamp) out[i] = std::clamp(out[i], -2.0, 2.0);
     out[i] = out[i] * scale + offset;
   }
+}
+
+bool IsOfOneWord(const v1::RandomRecipe& recipe) {
+  return recipe.distribution() == v1::RandomRecipe::STUDENT2 ||
+         recipe.distribution() == v1::RandomRecipe::UNIFORM;
+}
+
+auto NumberOfWord(const v1::RandomRecipe& recipe) {
+  return recipe.distribution() == v1::RandomRecipe::STUDENT2 ? StudentOf : UniformOf;
 }
 
 // Draws elements [begin, end) of a pool of rows; begin is a multiple of 4.
@@ -95,10 +101,9 @@ void DrawElements(const RandomDraw& draw, int64_t element_bytes, int64_t begin, 
     double values[4];
     if (floating && cauchy) {
       FourCauchys(block, scale, recipe.offset(), values);
-    } else if (floating && recipe.distribution() == v1::RandomRecipe::STUDENT2) {
-      FourStudents(block, scale, recipe.offset(), values);
-    } else if (floating && recipe.distribution() == v1::RandomRecipe::UNIFORM) {
-      FourUniforms(block, scale, recipe.offset(), values);
+    } else if (floating && IsOfOneWord(recipe)) {
+      const auto number = NumberOfWord(recipe);
+      for (size_t i = 0; i < 4; ++i) values[i] = number(block[i]) * scale + recipe.offset();
     } else if (floating) {
       FourNormals(block, scale, recipe.offset(), clamp, values);
     } else if (dtype == v1::DTYPE_BOOL) {
@@ -121,6 +126,21 @@ void DrawElements(const RandomDraw& draw, int64_t element_bytes, int64_t begin, 
       EncodeElement(dtype, values[i], pool + (first + i) * element_bytes);
     }
   }
+}
+
+// Calls draw(begin, end) for parts of `elements`, which begin at multiples of 4. Uses all cores for
+// many.
+template <typename Draw>
+void InParts(int64_t elements, Draw draw) {
+  const int64_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const int64_t parts = std::clamp<int64_t>(elements / (int64_t{1} << 18), 1, cores);
+  const int64_t part = (elements / parts + 3) / 4 * 4;
+  std::vector<std::thread> threads;
+  for (int64_t i = 1; i < parts; ++i) {
+    threads.emplace_back(draw, i * part, i + 1 == parts ? elements : (i + 1) * part);
+  }
+  draw(0, parts == 1 ? elements : part);
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace
@@ -170,17 +190,54 @@ absl::StatusOr<device::Islands> MakeIslands(v1::DType dtype, const v1::RandomRec
 
 std::vector<std::byte> DrawPool(const RandomDraw& draw, int64_t element_bytes, int64_t elements) {
   std::vector<std::byte> pool(static_cast<size_t>(elements * element_bytes));
-  const int64_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const int64_t parts = std::clamp<int64_t>(elements / (int64_t{1} << 18), 1, cores);
-  const int64_t part = (elements / parts + 3) / 4 * 4;
-  std::vector<std::thread> threads;
-  for (int64_t i = 1; i < parts; ++i) {
-    threads.emplace_back(DrawElements, std::cref(draw), element_bytes, i * part,
-                         i + 1 == parts ? elements : (i + 1) * part, pool.data());
-  }
-  DrawElements(draw, element_bytes, 0, parts == 1 ? elements : part, pool.data());
-  for (std::thread& thread : threads) thread.join();
+  InParts(elements, [&](int64_t begin, int64_t end) {
+    DrawElements(draw, element_bytes, begin, end, pool.data());
+  });
   return pool;
+}
+
+std::vector<std::byte> DrawWords(uint64_t key, int64_t words) {
+  std::vector<std::byte> pool(static_cast<size_t>(words) * sizeof(uint32_t));
+  InParts(words, [&](int64_t begin, int64_t end) {
+    const Philox philox(key);
+    for (int64_t first = begin; first < end; first += 4) {
+      const auto block = philox.Block(static_cast<uint64_t>(first / 4));
+      std::memcpy(pool.data() + first * 4, block.data(),
+                  static_cast<size_t>(std::min<int64_t>(4, end - first)) * 4);
+    }
+  });
+  return pool;
+}
+
+bool MadeOfWords(const RandomDraw& draw) {
+  switch (draw.dtype) {
+    case v1::DTYPE_FLOAT32:
+      return IsOfOneWord(draw.recipe);
+    case v1::DTYPE_INT32:
+    case v1::DTYPE_INT64:
+      return IntegersOf(draw.dtype, draw.recipe).span > kMostInTable;
+    default:
+      return false;
+  }
+}
+
+void ElementsOfWords(const RandomDraw& draw, const uint32_t* words, int64_t count, std::byte* out) {
+  if (draw.dtype == v1::DTYPE_FLOAT32) {
+    const auto number = NumberOfWord(draw.recipe);
+    const double scale = ScaleOf(draw.recipe), offset = draw.recipe.offset();
+    for (int64_t i = 0; i < count; ++i) {
+      const auto value = static_cast<float>(number(words[i]) * scale + offset);
+      std::memcpy(out + i * 4, &value, 4);
+    }
+    return;
+  }
+  const IntegerRange integers = IntegersOf(draw.dtype, draw.recipe);
+  const size_t bytes = draw.dtype == v1::DTYPE_INT64 ? 8 : 4;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t value = device::IntegerIn(words[i], integers.least, integers.span);
+    // Little-endian.
+    std::memcpy(out + i * static_cast<int64_t>(bytes), &value, bytes);
+  }
 }
 
 }  // namespace ksearch

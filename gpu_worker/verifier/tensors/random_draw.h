@@ -42,6 +42,17 @@ absl::StatusOr<device::Islands> MakeIslands(v1::DType dtype, const v1::RandomRec
 // Draws `elements` elements on the host, without islands. Uses all cores for many.
 std::vector<std::byte> DrawPool(const RandomDraw& draw, int64_t element_bytes, int64_t elements);
 
+// Returns true if every element is made of one random word, and there are so many different ones
+// that a program could gain by remembering what it computed for those of a pool. Normal float32 is
+// not made so, and mixed otherwise.
+bool MadeOfWords(const RandomDraw& draw);
+
+// Draws random words on the host. Uses all cores for many.
+std::vector<std::byte> DrawWords(uint64_t key, int64_t words);
+
+// Makes `count` elements of so many words, without islands and raised columns, where MadeOfWords.
+void ElementsOfWords(const RandomDraw& draw, const uint32_t* words, int64_t count, std::byte* out);
+
 }  // namespace ksearch
 
 #endif  // KSEARCH_GPU_WORKER_VERIFIER_TENSORS_RANDOM_DRAW_H_

@@ -80,16 +80,32 @@ void WeighBlock(const std::byte* x, const std::byte* y, int64_t count, const Ran
                      });
 }
 
+void AddBlock(const std::byte* x, const std::byte* y, int64_t count, const RandomBits& bits,
+              uint32_t* out) {
+  MixBlock<uint32_t>(x, y, count, bits, reinterpret_cast<std::byte*>(out),
+                     [](Lanes<uint32_t>* a, const Lanes<uint32_t>& b, Lanes<uint32_t>* random) {
+                       for (size_t i = 0; i < a->words.size(); ++i) {
+                         const uint32_t minus = 0 - (random->words[i] >> 31);
+                         a->words[i] += (b.words[i] ^ minus) - minus;
+                         random->words[i] <<= 1;
+                       }
+                     });
+}
+
 }  // namespace
 
 WindowMix::WindowMix(std::vector<std::byte> pool, const Options& options)
     : pool_(std::move(pool)), options_(options) {}
 
+int64_t WindowMix::PoolElementBytes() const {
+  return options_.rule == Rule::kAdd ? static_cast<int64_t>(sizeof(uint32_t))
+                                     : options_.element_bytes;
+}
+
 WindowMix::Plan WindowMix::PlanOf(int64_t variant) const {
   Rng rng(options_.key, static_cast<uint64_t>(variant) << 3);
-  const int64_t row_bytes = options_.row * options_.element_bytes;
-  const int64_t spare =
-      static_cast<int64_t>(pool_.size()) - options_.elements * options_.element_bytes;
+  const int64_t row_bytes = options_.row * PoolElementBytes();
+  const int64_t spare = static_cast<int64_t>(pool_.size()) - options_.elements * PoolElementBytes();
   const auto offsets = static_cast<uint64_t>(spare / std::max<int64_t>(row_bytes, 1) + 1);
   const uint64_t first = rng.NextBelow(offsets);
   // A different offset, if there is more than one.
@@ -118,7 +134,7 @@ void WindowMix::WriteBlock(const Plan& plan, int64_t block, int64_t count, std::
     const auto words = philox.Block(static_cast<uint64_t>(block) * (kRandomBytes / 16) + i);
     std::memcpy(bits.data() + 16 * i, words.data(), 16);
   }
-  const int64_t at = block * kBlock * options_.element_bytes;
+  const int64_t at = block * kBlock * PoolElementBytes();
   const std::byte* const x = plan.first + at;
   const std::byte* const y = plan.second + at;
   if (options_.rule == Rule::kSelect) {
@@ -133,7 +149,13 @@ void WindowMix::WriteBlock(const Plan& plan, int64_t block, int64_t count, std::
         return SelectBlock<uint64_t>(x, y, count, bits, out);
     }
   }
-  WeighBlock(x, y, count, bits, plan.first_weight, plan.second_weight, options_.offset, out);
+  if (options_.rule == Rule::kAdd) {
+    std::array<uint32_t, kBlock> words;
+    AddBlock(x, y, count, bits, words.data());
+    options_.make_elements(words.data(), count, out);
+  } else {
+    WeighBlock(x, y, count, bits, plan.first_weight, plan.second_weight, options_.offset, out);
+  }
   if (options_.raise_count == 0) return;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t column = (block * kBlock + i) % options_.row - options_.raise_first;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace ksearch {
@@ -15,8 +16,11 @@ class WindowMix {
  public:
   enum class Rule {
     // Each element comes from one window or the other. Correct for any distribution and type, since
-    // every element of a variant is an element of the pool.
+    // every element of a variant is an element of the pool: for elements of which there are few.
     kSelect,
+    // The pool holds uniform 32-bit words. x + y or x - y, drawn for each element, is such a word
+    // again, and `make_elements` makes the element of it: one that no variant before had.
+    kAdd,
     // float32, a x + s b y with a² + b² = 1 and s = ±1 drawn for each element: the mix of normal
     // variates around 0 is normal, of the same variance.
     kRoot,
@@ -28,9 +32,12 @@ class WindowMix {
     int64_t elements = 0;  // of a variant
     int64_t element_bytes = 0;
     int64_t row = 1;  // windows begin at multiples of it
-    // kRoot and kSum: added to every element; and to those of columns
-    // [raise_first, raise_first + raise_count) of a row.
+    // kAdd: makes `count` elements of as many words.
+    std::function<void(const uint32_t* words, int64_t count, std::byte* out)> make_elements;
+    // kRoot and kSum: added to every element.
     float offset = 0;
+    // All but kSelect, for float32: added to the elements of columns
+    // [raise_first, raise_first + raise_count) of a row.
     float raise = 0;
     int64_t raise_first = 0;
     int64_t raise_count = 0;
@@ -57,6 +64,7 @@ class WindowMix {
     uint64_t bits_key = 0;
   };
   Plan PlanOf(int64_t variant) const;
+  int64_t PoolElementBytes() const;
   // Elements [block * kBlock, + count) of a variant.
   void WriteBlock(const Plan& plan, int64_t block, int64_t count, std::byte* out) const;
 

@@ -28,7 +28,9 @@ class RandomGenerator final : public InputGenerator {
 
   int64_t bytes() const override { return elements_ * element_bytes_; }
   const RandomDraw* random() const override { return &draw_; }
-  int64_t pool_bytes() const override { return PoolElements() * element_bytes_; }
+  int64_t pool_bytes() const override {
+    return PoolElements() * (OfWords() ? static_cast<int64_t>(sizeof(uint32_t)) : element_bytes_);
+  }
   void Write(int64_t variant, std::byte* out) const override {
     mix().Write(variant, out);
     for (int which = 0; which < draw_.islands.count; ++which) WriteIsland(variant, which, out);
@@ -56,6 +58,7 @@ class RandomGenerator final : public InputGenerator {
 
   // If every draw gives the same values, there is one variant.
   bool Constant() const { return std::fabs(ScaleOf(draw_.recipe)) < kVanishing; }
+  bool OfWords() const { return !Constant() && MadeOfWords(draw_); }
   int64_t PoolElements() const {
     if (Constant()) return elements_;
     return elements_ + draw_.row * std::clamp(elements_ / draw_.row, kLeastOffsets, kMostOffsets);
@@ -67,19 +70,24 @@ class RandomGenerator final : public InputGenerator {
       options.element_bytes = element_bytes_;
       options.row = draw_.row;
       options.key = key_;
+      options.raise = static_cast<float>(draw_.recipe.raise());
+      options.raise_first = draw_.recipe.raise_first();
+      options.raise_count = draw_.recipe.raise_count();
+      if (OfWords()) {
+        options.rule = WindowMix::Rule::kAdd;
+        options.make_elements = [this](const uint32_t* words, int64_t count, std::byte* out) {
+          ElementsOfWords(draw_, words, count, out);
+        };
+        mix_.emplace(DrawWords(draw_.key, PoolElements()), options);
+        return;
+      }
       RandomDraw draw = draw_;
       // Narrow types would be rounded twice; their few values leave nothing to remember anyway.
-      const bool weighs = draw.dtype == v1::DTYPE_FLOAT32 && !Constant() &&
-                          draw.recipe.distribution() != v1::RandomRecipe::STUDENT2 &&
-                          draw.recipe.distribution() != v1::RandomRecipe::UNIFORM;
-      if (weighs) {
+      if (draw.dtype == v1::DTYPE_FLOAT32 && !Constant()) {
         options.rule = draw.recipe.distribution() == v1::RandomRecipe::CAUCHY
                            ? WindowMix::Rule::kSum
                            : WindowMix::Rule::kRoot;
         options.offset = static_cast<float>(draw.recipe.offset());
-        options.raise = static_cast<float>(draw.recipe.raise());
-        options.raise_first = draw.recipe.raise_first();
-        options.raise_count = draw.recipe.raise_count();
         // The pool's elements lie around 0.
         draw.recipe.set_offset(0);
         draw.recipe.set_raise_count(0);

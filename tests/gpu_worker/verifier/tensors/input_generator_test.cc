@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <tuple>
 
+#include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "common/rng.h"
 #include "common/textproto.h"
@@ -107,6 +109,45 @@ TEST(InputGeneratorTest, VariantsAreNoMovedCopiesOfEachOther) {
       }
     }
   }
+}
+
+// A program that keeps what it computed for each element finds none of them again.
+TEST(InputGeneratorTest, ElementsWithManyValuesDoNotComeBack) {
+  const std::tuple<v1::DType, const char*, double> recipes[] = {
+      {v1::DTYPE_FLOAT32, "random { distribution: UNIFORM }", 0.02},  // 2^24 values
+      {v1::DTYPE_FLOAT32, "random { distribution: STUDENT2 }", 0.02},
+      {v1::DTYPE_FLOAT32, "random {}", 0.02},
+      {v1::DTYPE_FLOAT32, "random { distribution: CAUCHY }", 0.02},
+      {v1::DTYPE_INT32, "random { least: 1 most: 2000000000 }", 0.001},
+      {v1::DTYPE_INT64, "random { least: 1 most: 4000000000000 }", 0.001}};
+  for (const auto& [dtype, recipe, most] : recipes) {
+    const auto generator = Make(dtype, 4096, recipe);
+    std::set<double> seen;
+    for (int64_t variant = 0; variant < 20; ++variant) {
+      for (const double value : Values(*generator, dtype, 4096, variant)) seen.insert(value);
+    }
+    int64_t again = 0;
+    for (const double value : Values(*generator, dtype, 4096, 20)) again += seen.contains(value);
+    EXPECT_LE(static_cast<double>(again), most * 4096) << v1::DType_Name(dtype) << " " << recipe;
+  }
+}
+
+TEST(InputGeneratorTest, ElementsOfManyVariantsAreDistributedAlike) {
+  const auto generator = Make(v1::DTYPE_INT32, 4096, "random { least: -50000 most: 49999 }");
+  const auto students = Make(v1::DTYPE_FLOAT32, 4096, "random { distribution: STUDENT2 scale: 2 }");
+  int64_t eighths[8] = {}, within = 0;
+  for (int64_t variant = 0; variant < 50; ++variant) {
+    for (const double value : Values(*generator, v1::DTYPE_INT32, 4096, variant)) {
+      ASSERT_GE(value, -50000);
+      ASSERT_LE(value, 49999);
+      ++eighths[static_cast<size_t>((value + 50000) / 12500)];
+    }
+    for (const double value : Values(*students, v1::DTYPE_FLOAT32, 4096, variant)) {
+      within += std::fabs(value) < 2 * 0.8165 ? 1 : 0;  // its quartiles
+    }
+  }
+  for (const int64_t count : eighths) EXPECT_NEAR(static_cast<double>(count), 25'600, 1'000);
+  EXPECT_NEAR(static_cast<double>(within), 102'400, 2'000);
 }
 
 TEST(InputGeneratorTest, ScaleAndOffsetApply) {
@@ -261,7 +302,9 @@ TEST(InputGeneratorTest, MatchesSeesAChangeAnywhere) {
   for (const auto& [dtype, elements] :
        {std::pair{v1::DTYPE_FLOAT32, 1500}, std::pair{v1::DTYPE_BFLOAT16, 1025},
         std::pair{v1::DTYPE_BOOL, 513}, std::pair{v1::DTYPE_INT64, 512}}) {
-    const auto generator = Make(dtype, elements, "random {}");
+    const bool wide = dtype == v1::DTYPE_INT64;
+    const auto generator =
+        Make(dtype, elements, wide ? "random { least: 0 most: 1000000000000 }" : "random {}");
     std::vector<std::byte> bytes(static_cast<size_t>(generator->bytes()));
     generator->Write(3, bytes.data());
     EXPECT_TRUE(generator->Matches(3, bytes.data()));
@@ -375,11 +418,16 @@ TEST(InputGeneratorTest, RecordedValuesMayLieInAFile) {
 }
 
 TEST(InputGeneratorTest, RaisedColumnsStayInEveryVariant) {
-  const auto generator =
-      Make(v1::DTYPE_FLOAT32, 8, "random { scale: 0.01 raise: 5 raise_first: 2 raise_count: 3 }");
-  for (int64_t variant = 0; variant < 50; ++variant) {
-    const std::vector<double> values = Values(*generator, v1::DTYPE_FLOAT32, 8, variant);
-    for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(values[i], i >= 2 && i < 5 ? 5 : 0, 0.1);
+  for (const char* distribution : {"", "distribution: UNIFORM"}) {
+    const auto generator =
+        Make(v1::DTYPE_FLOAT32, 8,
+             absl::StrCat("random { scale: 0.01 raise: 5 raise_first: 2 raise_count: 3 ",
+                          distribution, "}")
+                 .c_str());
+    for (int64_t variant = 0; variant < 50; ++variant) {
+      const std::vector<double> values = Values(*generator, v1::DTYPE_FLOAT32, 8, variant);
+      for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(values[i], i >= 2 && i < 5 ? 5 : 0, 0.1);
+    }
   }
 }
 
