@@ -98,7 +98,8 @@ absl::StatusOr<std::string> KernelHeader(const v1::Definition& definition, v1::D
     const DTypeFacts* facts = FindDType(tensor.dtype());
     if (facts == nullptr || facts->bytes == 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat("dtype of '", tensor.name(), "' is not supported"));
+          absl::StrCat("dtype ", facts == nullptr ? absl::string_view("unset") : facts->name,
+                       " of '", tensor.name(), "' is not supported"));
     }
     if (cuda && !facts->cuda_include.empty()) includes_used.insert(facts->cuda_include);
     absl::StrAppend(&fields, "  ", output ? "" : "const ", cuda ? facts->cuda_type : facts->c_type,

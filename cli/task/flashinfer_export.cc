@@ -124,8 +124,14 @@ absl::StatusOr<Program> PythonProgram(const v1::Definition& definition,
   const v1::SourceFile& file = sources.files(0);
   const std::optional<PythonParameters> parameters = ParametersOf(file.content(), kEntry);
   const int inputs = definition.inputs_size(), outputs = definition.outputs_size();
-  if (!parameters.has_value() ||
-      (parameters->count != inputs && parameters->count != inputs + outputs)) {
+  // As in ksearch_runner.py: one that has nothing but defaults behind the inputs returns the
+  // outputs.
+  const bool returns = parameters.has_value() && !parameters->gathers &&
+                       parameters->count >= inputs && parameters->without_default <= inputs;
+  const bool writes = parameters.has_value() && !returns && !parameters->gathers &&
+                      parameters->count >= inputs + outputs &&
+                      parameters->without_default <= inputs + outputs;
+  if (!returns && !writes) {
     return absl::InvalidArgumentError(
         absl::StrCat("the program's run must take the ", inputs, " inputs of ", definition.name(),
                      ", or these and the ", outputs, " outputs, each by a parameter of its own"));
@@ -133,7 +139,7 @@ absl::StatusOr<Program> PythonProgram(const v1::Definition& definition,
   Program program;
   program.language = absl::StrContains(file.content(), "import triton") ? "triton" : "python";
   program.entry_point = absl::StrCat(file.path(), "::", kEntry);
-  program.destination_passing = parameters->count != inputs;
+  program.destination_passing = writes;
   program.files.push_back(file);
   return program;
 }

@@ -24,15 +24,18 @@ absl::Status ExportGpuMode(Client* client, const v1::BestReply& best, const std:
   v1::EvaluateRequest request;
   request.set_task(best.task());
   request.set_kind(v1::JOB_KIND_DESCRIBE);
-  ASSIGN_OR_RETURN(const v1::JobResult described, Evaluate(client, request, ""));
+  const std::string what = absl::StrCat("'", best.task(), "' as a submission of GPU MODE");
+  const absl::StatusOr<v1::JobResult> evaluated = Evaluate(client, request, "");
+  if (!evaluated.ok()) return Annotate(evaluated.status(), what);
+  const v1::JobResult& described = *evaluated;
   if (described.outcome() != v1::OUTCOME_PASSED) {
     return absl::InvalidArgumentError(
         absl::StrCat("describing ", best.task(), " failed: ", described.message()));
   }
-  ASSIGN_OR_RETURN(
-      const std::string text,
-      GpuModeSubmission(best.task().substr(slash + 1), described.description(), best.sources()));
-  return WriteFileAtomically(path, text);
+  const absl::StatusOr<std::string> text =
+      GpuModeSubmission(best.task().substr(slash + 1), described.description(), best.sources());
+  if (!text.ok()) return Annotate(text.status(), what);
+  return WriteFileAtomically(path, *text);
 }
 
 }  // namespace ksearch

@@ -144,6 +144,12 @@ int TasksCommand(Client* client, const Options& options) {
   auto reply = client->Call<v1::ListTasksRequest, v1::ListTasksReply>(&Stub::ListTasks, request);
   if (!reply.ok()) return Fail(reply.status());
   auto* const tasks = reply->mutable_tasks();
+  if (!options.suite.empty() &&
+      std::none_of(tasks->begin(), tasks->end(),
+                   [&](const v1::TaskSummary& task) { return task.suite() == options.suite; })) {
+    return Fail(absl::NotFoundError(
+        absl::StrCat("--suite: the coordinator has no suite '", options.suite, "' with a task")));
+  }
   tasks->erase(std::remove_if(tasks->begin(), tasks->end(),
                               [&](const v1::TaskSummary& task) { return !Asked(task, options); }),
                tasks->end());

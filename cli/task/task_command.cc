@@ -154,7 +154,10 @@ absl::StatusOr<std::vector<std::string>> ProblemsToDescribe(Client* client,
   for (const v1::TaskSummary& task : reply.tasks()) {
     if (task.suite() != options.suite) continue;
     any = true;
-    if (!task.error().empty()) problems.push_back(task.name());
+    // Two problems of one name are neighbors, and one of them says so for both.
+    if (!task.error().empty() && (problems.empty() || problems.back() != task.name())) {
+      problems.push_back(task.name());
+    }
   }
   if (any) return problems;
   return absl::NotFoundError(
@@ -190,8 +193,11 @@ int DescribeCommand(Client* client, const Options& options) {
     }
     if (code == kExitOk) code = ended;
     // Two problems in a row that fail for the same reason, such as a missing worker, are not the
-    // cause of it.
-    if (!result.ok() && verdicts[task] == last_failure) break;
+    // cause of it. A fault of a problem is its own, also if its neighbor has the same.
+    if (!result.ok() && verdicts[task] == last_failure &&
+        result.status().code() != absl::StatusCode::kInvalidArgument) {
+      break;
+    }
     last_failure = result.ok() ? "" : verdicts[task];
   }
   if (options.json) PrintJson(verdicts);

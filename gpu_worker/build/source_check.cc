@@ -4,11 +4,13 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/kernel_header.h"
+#include "common/language.h"
 #include "common/measure_defaults.h"
 #include "common/status_macros.h"
 
@@ -36,7 +38,9 @@ absl::Status CheckPath(absl::string_view path) {
     if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '.' && c != '/' &&
         c != '-') {
       return absl::InvalidArgumentError(
-          "a file path holds a character other than letters, digits and _ . / -");
+          absl::StrCat("file '", absl::Utf8SafeCHexEscape(path),
+                       "': its path holds a character other than letters, digits and _ . / -; "
+                       "rename it"));
     }
   }
   for (absl::string_view part : absl::StrSplit(path, '/')) {
@@ -88,9 +92,10 @@ absl::Status CheckSources(const v1::Sources& sources, const v1::Limits& limits,
   for (const v1::SourceFile& file : sources.files()) {
     RETURN_IF_ERROR(CheckPath(file.path()));
     if (!EndsWithAny(file.path(), rules.compiled) && !EndsWithAny(file.path(), rules.included)) {
-      return Refuse(file.path(),
-                    absl::StrCat("unknown ending; known: ", absl::StrJoin(rules.compiled, " "), " ",
-                                 absl::StrJoin(rules.included, " ")));
+      return Refuse(file.path(), absl::StrCat("unknown ending in a program in ",
+                                              LanguageName(sources.language()),
+                                              "; known: ", absl::StrJoin(rules.compiled, " "), " ",
+                                              absl::StrJoin(rules.included, " ")));
     }
     if (!paths.insert(file.path()).second) return Refuse(file.path(), "given twice");
     for (size_t slash = file.path().find('/'); slash != std::string::npos;

@@ -3,6 +3,7 @@
 #include <future>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/kernel_header.h"
@@ -39,6 +40,25 @@ absl::StatusOr<BuildResult> BuildRequired(Builder& builder, const BuildRequest& 
   if (built->outcome == v1::OUTCOME_PASSED) return built;
   return TaskFault(absl::StrCat(what, " (", FileNames(request.sources), ") does not build: ",
                                 OutcomeWord(built->outcome), ": ", built->message));
+}
+
+// Names the task's forms to the author of a program that has none of them, and so no entry at all
+// (build/python/check_program.py).
+void NameForms(const v1::Task& task, const v1::Sources& program, BuildResult* built) {
+  if (built->outcome != v1::OUTCOME_COMPILE_ERROR ||
+      !absl::StrContains(built->message, ": defines no function '") ||
+      FormOf(task, program) != nullptr) {
+    return;
+  }
+  for (const v1::ProgramForm& form : task.forms()) {
+    if (form.language() != program.language()) continue;
+    absl::StrAppend(&built->message, "; or give a single file of the form ", form.name(),
+                    ", in which a line begins with '", absl::StrJoin(form.begins(), "' or '"), "'");
+    if (!form.begins_not().empty()) {
+      absl::StrAppend(&built->message, " and none with '",
+                      absl::StrJoin(form.begins_not(), "' or '"), "'");
+    }
+  }
 }
 
 // Jobs that run compute-sanitizer.
@@ -78,6 +98,7 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
   if (spec.kind() == v1::JOB_KIND_BUILD) {
     ProgramBuilds alone;
     ASSIGN_OR_RETURN(alone.candidate, own->second->Build(of_candidate, stop));
+    NameForms(task, spec.candidate(), &alone.candidate);
     return alone;
   }
   ASSIGN_OR_RETURN(const TrustedPrograms trusted, FindTrustedPrograms(task, spec));
@@ -180,6 +201,7 @@ absl::StatusOr<ProgramBuilds> BuildPrograms(const Toolchains& toolchains, const 
   }
   if (!candidate.ok()) return candidate.status();
   builds.candidate = *std::move(candidate);
+  NameForms(task, spec.candidate(), &builds.candidate);
   if (builds.candidate.outcome != v1::OUTCOME_PASSED) return builds;
   RETURN_IF_ERROR(rivals_usable);
   RETURN_IF_ERROR(others);

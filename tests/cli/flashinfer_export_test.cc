@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/textproto.h"
 #include "coordinator/suites/flashinfer/flashinfer_solution.h"
@@ -110,6 +111,21 @@ TEST_F(FlashInferExportTest, ValueReturningAndTritonProgramsAreToldApart) {
   const json spec = json::parse(made->solution)["spec"];
   EXPECT_EQ(spec["language"], "triton");
   EXPECT_EQ(spec["destination_passing_style"], false);
+}
+
+TEST_F(FlashInferExportTest, AProgramWithDefaultsBehindItsInputsReturnsItsOutputs) {
+  for (const char* parameters :
+       {"x, s, block=64", "x, s=2, block=64, warps=4", "x, s, *, block=64", "x, /, s"}) {
+    SetProgram(absl::StrCat("def run(", parameters, "):\n    return x * s\n"));
+    const auto made = Make();
+    ASSERT_TRUE(made.ok()) << parameters << ": " << made.status();
+    EXPECT_EQ(json::parse(made->solution)["spec"]["destination_passing_style"], false)
+        << parameters;
+  }
+  SetProgram("def run(x, s, y, block=64):\n    y.copy_(x * s)\n");
+  EXPECT_EQ(json::parse(Make()->solution)["spec"]["destination_passing_style"], true);
+  SetProgram("def run(x, *rest):\n    return x * rest[0]\n");
+  EXPECT_FALSE(Make().ok());
 }
 
 TEST_F(FlashInferExportTest, WhatCannotBeExportedIsNamed) {

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace ksearch {
 namespace {
 
@@ -126,6 +128,13 @@ TEST(KernelArgumentsTest, MissingValuesAreNamed) {
   workload.mutable_inputs(1)->clear_recipe();
   EXPECT_THAT(std::string(KernelArguments(Attention(), workload).status().message()),
               HasSubstr("scalar 'scale'"));
+}
+
+TEST(KernelHeaderTest, ADTypeThatNoDeviceHasIsNamed) {
+  v1::Definition definition = Attention();
+  definition.mutable_inputs(0)->set_dtype(v1::DTYPE_FLOAT4_E2M1);
+  EXPECT_THAT(std::string(KernelHeader(definition, v1::DEVICE_CLASS_CPU).status().message()),
+              HasSubstr(absl::StrCat("dtype float4_e2m1 of '", definition.inputs(0).name(), "'")));
 }
 
 TEST(TensorShapeTest, TakesConstantsAndWorkloadValues) {

@@ -121,6 +121,10 @@ class SuiteBadInputTest : public testing::Test {
     Write("KernelBench/level1/1_Good.py", Problem(kForward, kInputs));
     Write("KernelBench/level1/13_Prints.py",
           Problem(kForward, "print('x' * (1 << 23)); return [torch.rand(64, 96)]"));
+    for (const char* same : {"14_A", "14_B"}) {
+      Write(absl::StrCat("KernelBench/level1/", same, ".py"), Problem(kForward, kInputs));
+    }
+    Write("KernelBench/level1/15_Behind.py", Problem("return x * 2", kInputs));
     // 64 GiB of inputs, which are never made while it is described.
     Write("KernelBench/level1/11_Huge.py",
           Problem(kForward, "return [torch.rand(1 << 20, 1 << 14)]"));
@@ -157,6 +161,15 @@ TEST_F(SuiteBadInputTest, IsToldByNameAndDisturbsNothing) {
   EXPECT_THAT(list.out, AllOf(HasSubstr("kernelbench/l1/1 "), HasSubstr("layernorm_f32"),
                               HasSubstr("broken/task.yml:"), HasSubstr("several GPUs")));
 
+  // Neighbors with the same fault do not keep the next problem from being described.
+  const CommandOutput rest = cluster_.Cli({"task", "describe", "--suite", "kernelbench"});
+  EXPECT_EQ(rest.exit.code, 3) << rest.out << rest.err;
+  EXPECT_THAT(rest.err, HasSubstr("14_B.py has the same number"));
+  EXPECT_THAT(rest.out, HasSubstr("kernelbench/l1/15: described"));
+  const CommandOutput unknown = cluster_.Cli({"task", "ls", "--suite", "nosuch"});
+  EXPECT_EQ(unknown.exit.code, 3) << unknown.out;
+  EXPECT_THAT(unknown.err, HasSubstr("no suite 'nosuch'"));
+
   // By name: nothing is evaluated, and the message says why.
   Write("new.py", absl::StrReplaceAll(Problem(kForward, kInputs), {{"Model(", "ModelNew("}}));
   const CommandOutput refused =
@@ -166,6 +179,15 @@ TEST_F(SuiteBadInputTest, IsToldByNameAndDisturbsNothing) {
   const CommandOutput good =
       cluster_.Cli({"eval", "--task", "kernelbench/l1/1", "--check", Path("new.py")});
   EXPECT_EQ(good.exit.code, 0) << good.out << good.err;
+
+  Write("other.py", "class Other:\n    pass\n");
+  const CommandOutput formless =
+      cluster_.Cli({"eval", "--task", "kernelbench/l1/1", "--check", Path("other.py")});
+  EXPECT_NE(formless.exit.code, 0);
+  EXPECT_THAT(
+      formless.out + formless.err,
+      AllOf(HasSubstr("defines no function 'run'"),
+            HasSubstr("of the form ModelNew, in which a line begins with 'class ModelNew('")));
 
   // Only a device can tell what is too large for it; the list repeats the message.
   const CommandOutput huge =

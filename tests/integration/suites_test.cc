@@ -397,7 +397,8 @@ TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchange
   // Whole models from the network.
   const CommandOutput hub = cluster_->Cli({"task", "describe", "kernelbench/l4/1"});
   EXPECT_EQ(hub.exit.code, 3);
-  EXPECT_THAT(hub.out + hub.err, HasSubstr("loads a model from the Hugging Face hub"));
+  EXPECT_THAT(hub.out + hub.err,
+              HasSubstr("loads a model from the Hugging Face hub (from_pretrained), and workers"));
 
   const CommandOutput doctor = cluster_->Cli({"doctor"});
   EXPECT_THAT(doctor.out,

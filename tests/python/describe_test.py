@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""usage: describe_test.py PYTHON SOURCE_DIR: what is reported of KernelBench problems whose file does not end, and
-which answers without work pass."""
+"""usage: describe_test.py PYTHON SOURCE_DIR: what is reported of KernelBench problems whose file does not end, or
+raises, and which answers without work pass."""
 
 import json
 import pathlib
@@ -12,6 +12,20 @@ PROBLEMS = {
     "loops": "while True:\n    pass\n",
     "waits": "import threading\nthreading.Event().wait()\n",
     "catches": "import time\ntry:\n    time.sleep(1000)\nexcept Exception:\n    pass\ntime.sleep(1000)\n",
+}
+
+RAISING = {
+    "at the top level": ("import math\nmath.sqrt(-1)\n", "ValueError: math domain error (problem.py, line 2)"),
+    "no Python": ("import torch\nclass Model(\n", "SyntaxError: '(' was never closed (problem.py, line 2)"),
+    "in a call": (
+        "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return torch.cat(x, x)\n"
+        "def get_inputs(): return [torch.rand(4)]\ndef get_init_inputs(): return []\n",
+        "(problem.py, line 4)",
+    ),
+    "a download": (
+        "def fetch():\n    raise OSError('[Errno -3] Temporary failure in name resolution')\nfetch()\n",
+        "OSError: [Errno -3] Temporary failure in name resolution (problem.py, line 2); problems run without a network",
+    ),
 }
 
 MODEL = """import torch
@@ -51,6 +65,10 @@ def main():
     for name, problem in PROBLEMS.items():
         said = described(python, script, problem)
         if "not read to the end within 1 s" not in said.get("error", ""):
+            sys.exit(f"FAILED: {name}: {said}")
+    for name, (problem, error) in RAISING.items():
+        said = described(python, script, problem)
+        if not said.get("error", "").endswith(error):
             sys.exit(f"FAILED: {name}: {said}")
     for name, (problem, degenerate, untested) in TRIED.items():
         said = described(python, script, problem)

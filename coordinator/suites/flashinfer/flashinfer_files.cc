@@ -46,16 +46,17 @@ std::vector<std::string> FilesBelow(const std::string& folder, const std::string
 std::vector<FoundSolution> FindSolutions(const std::string& root, const std::string& definition) {
   std::vector<FoundSolution> solutions;
   for (const std::string& path : FilesBelow(absl::StrCat(root, "/solutions"), ".json")) {
-    const bool in_its_folder = fs::path(path).parent_path().filename() == definition;
+    bool is_its_own = fs::path(path).parent_path().filename() == definition;
     const auto text = ReadFile(path, kMaxSolutionBytes);
     if (!text.ok()) {
-      if (in_its_folder) solutions.push_back({path, fs::path(path).stem().string(), text.status()});
+      if (is_its_own) solutions.push_back({path, fs::path(path).stem().string(), text.status()});
       continue;
     }
     // A data set has thousands of files, of which only a few need parsing.
-    if (!in_its_folder && !absl::StrContains(*text, definition)) continue;
+    if (!is_its_own && !absl::StrContains(*text, definition)) continue;
+    is_its_own |= absl::StrContains(*text, absl::StrCat("\"", definition, "\""));
     absl::StatusOr<FlashInferSolution> solution = ParseFlashInferSolution(*text, path);
-    if (solution.ok() ? solution->definition != definition : !in_its_folder) continue;
+    if (solution.ok() ? solution->definition != definition : !is_its_own) continue;
     const std::string name = solution.ok() ? solution->name : fs::path(path).stem().string();
     for (const FoundSolution& other : solutions) {
       if (other.name == name) {

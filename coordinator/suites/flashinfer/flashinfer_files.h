@@ -22,7 +22,8 @@ struct FoundSolution {
 };
 
 // The solutions of `definition` in the data set below `root`, sorted by name. A file that cannot be
-// read is listed if its folder has the definition's name; a second file of one name is an error.
+// read is listed if its folder or a text in it is the definition's name; a second file of one name
+// is an error.
 std::vector<FoundSolution> FindSolutions(const std::string& root, const std::string& definition);
 
 // Returns the recorded evaluations of `definition` from the files below `root`/traces that have its

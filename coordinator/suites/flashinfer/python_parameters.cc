@@ -19,7 +19,18 @@ std::optional<PythonParameters> ParametersOf(absl::string_view text, absl::strin
   }
   PythonParameters parameters;
   int depth = 0;
-  bool any = false;
+  // Of the parameter that is being read.
+  bool any = false, has_default = false;
+  std::string stars;  // and slashes
+  const auto end_parameter = [&] {
+    if (any) {
+      ++parameters.count;
+      parameters.without_default += has_default ? 0 : 1;
+      parameters.gathers |= !stars.empty();
+    }
+    any = has_default = false;
+    stars.clear();
+  };
   PythonCursor cursor(text, begin + start.size());
   while (!cursor.AtEnd()) {
     if (cursor.SkipComment()) continue;
@@ -31,15 +42,18 @@ std::optional<PythonParameters> ParametersOf(absl::string_view text, absl::strin
     const char c = cursor.Peek();
     cursor.Advance();
     if (c == ')' && depth == 0) {
-      parameters.count += any ? 1 : 0;
+      end_parameter();
       return parameters;
     }
     if (c == '(' || c == '[' || c == '{') ++depth;
     if (c == ')' || c == ']' || c == '}') --depth;
     if (depth == 0 && (c == '*' || c == '=' || c == '/')) parameters.plain = false;
     if (c == ',' && depth == 0) {
-      ++parameters.count;
-      any = false;
+      end_parameter();
+    } else if (depth == 0 && !any && (c == '*' || c == '/')) {
+      stars += c;  // alone it is no parameter
+    } else if (c == '=' && depth == 0) {
+      has_default = true;
     } else if (!absl::ascii_isspace(static_cast<unsigned char>(c))) {
       any = true;
     }

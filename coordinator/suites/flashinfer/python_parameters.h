@@ -10,6 +10,8 @@ namespace ksearch {
 // The parameters that the first `def` of a function declares.
 struct PythonParameters {
   int count = 0;
+  int without_default = 0;
+  bool gathers = false;  // there is one like *all or **options; it counts, and has no default
   // Every parameter is a plain name, with or without a type: none has a default or begins with '*',
   // and there is no '/' or '*' between them.
   bool plain = true;

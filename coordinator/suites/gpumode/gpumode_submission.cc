@@ -32,7 +32,8 @@ std::string WithDirective(absl::string_view leaderboard, absl::string_view text)
 absl::StatusOr<std::vector<GpuModeCase>> CasesOf(const LocatedJson& json) {
   const LocatedJson* const list = json.Find("cases");
   if (list == nullptr || list->kind != LocatedJson::Kind::kArray || list->items.empty()) {
-    return absl::InvalidArgumentError("the description has no cases");
+    return absl::InvalidArgumentError(
+        "its description has no cases, so it is no problem of GPU MODE");
   }
   std::vector<GpuModeCase> cases;
   for (const LocatedJson& each : list->items) {

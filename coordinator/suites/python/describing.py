@@ -4,8 +4,11 @@ import contextlib
 import json
 import os
 import signal
+import traceback
 
 MOST_READING = 60
+# What the messages of exceptions say where there is no network.
+NO_NETWORK = ("name resolution", "Name or service not known", "Network is unreachable")
 
 
 class Refused(Exception):
@@ -29,6 +32,17 @@ def reading_ends():
         signal.signal(signal.SIGALRM, before)
 
 
+def place_of(error):
+    """The innermost line of the problem's files, which are beside this program, that an exception passed."""
+    own = os.path.abspath(__file__)
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        path = os.path.abspath(frame.f_code.co_filename)
+        if path != own and path.startswith(os.path.dirname(own) + os.sep) and os.path.isfile(path):
+            place = f" ({os.path.basename(path)}, line {line})"
+    return place
+
+
 def answer_or_error(describe):
     """What describe() returns, or {"error"}."""
     try:
@@ -38,8 +52,9 @@ def answer_or_error(describe):
     except MemoryError:
         return {"error": "the problem does not fit into 16 GiB"}
     except BaseException as error:  # whatever the problem's files do
-        kind = type(error).__name__
-        return {"error": f"{kind}: {str(error)[:500]}"}
+        text = str(error)
+        advice = "; problems run without a network" if any(words in text for words in NO_NETWORK) else ""
+        return {"error": f"{type(error).__name__}: {text[:500]}{place_of(error)}{advice}"}
 
 
 def print_description(describe):

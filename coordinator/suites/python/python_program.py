@@ -12,7 +12,7 @@ def _ksearch_program():
             return False
         # In place of its outputs it may have parameters with defaults, and then means none.
         behind = list(signature.parameters.values())[len(inputs) :]
-        return not behind or any(p.default is p.empty or p.kind == p.KEYWORD_ONLY for p in behind)
+        return not behind or any(p.default is p.empty for p in behind)
 
     def program(axes, inputs, outputs):
         if not writes(inputs, outputs):

@@ -104,6 +104,22 @@ TEST_F(FlashInferSuiteTest, PointersOfGitLfsAreNamed) {
   EXPECT_THAT(Listed("double").error(), AllOf(HasSubstr("double.jsonl"), HasSubstr("git lfs")));
 }
 
+TEST_F(FlashInferSuiteTest, BrokenSolutionsAreListedWhereverTheyLieIfTheyNameTheDefinition) {
+  Write("workloads/segments/double.jsonl", Line("double", "a", "good.safetensors"));
+  Write(
+      "solutions/me/rust.json",
+      R"({"name": "rust", "definition": "double", "author": "me", "spec": {"language": "rust"}})");
+  Write("solutions/me/elsewhere.json", R"({"name": "elsewhere", "definition": "doubled"})");
+  Write("solutions/double/cut.json", R"({"name": )");
+  const auto solutions = Suite()->Solutions("double");
+  ASSERT_TRUE(solutions.ok()) << solutions.status();
+  ASSERT_EQ(solutions->size(), 2);
+  EXPECT_EQ(solutions->at(0).name(), "cut");
+  EXPECT_THAT(solutions->at(1).error(), HasSubstr("rust.json:1: spec.language: 'rust'"));
+  EXPECT_THAT(std::string(Suite()->LoadSolution("double", "rust").status().message()),
+              HasSubstr("rust.json:1: spec.language"));
+}
+
 TEST_F(FlashInferSuiteTest, FilesAndLinesOfNoDefinitionAreListed) {
   Write("workloads/segments/double.jsonl",
         Line("double", "a", "good.safetensors") + Line("treble", "b", "good.safetensors"));

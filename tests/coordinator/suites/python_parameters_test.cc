@@ -1,5 +1,6 @@
 #include "coordinator/suites/flashinfer/python_parameters.h"
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace ksearch {
@@ -23,6 +24,19 @@ TEST(PythonParametersTest, AreCounted) {
   EXPECT_EQ(Count("  def run(a): pass\n"), -1);
   EXPECT_EQ(Count("def run(a, b"), -1);
   EXPECT_EQ(Count("def runs(a): pass\ndef run(a, b): pass"), 2);
+}
+
+TEST(PythonParametersTest, ThoseWithDefaultsAndThoseThatGatherAreToldApart) {
+  const auto of = [](absl::string_view list) {
+    const auto parameters = ParametersOf(absl::StrCat("def run(", list, "): pass"), "run");
+    return absl::StrCat(parameters->count, " ", parameters->without_default,
+                        parameters->gathers ? " gathers" : "");
+  };
+  EXPECT_EQ(of("a, b: int = 1, c=(2, 3), d=\"x = y\""), "4 1");
+  EXPECT_EQ(of("a, f=lambda x: x == 1"), "2 1");
+  EXPECT_EQ(of("a, /, b, *, c=2 * 3, d"), "4 3");
+  EXPECT_EQ(of("a: Dict[str, int], *rest"), "2 2 gathers");
+  EXPECT_EQ(of("a=1, **options"), "2 1 gathers");
 }
 
 TEST(PythonParametersTest, CommentsAndStringsAmongThemAreNone) {

@@ -47,7 +47,9 @@ TEST(SourceCheckTest, NamesWhatIsWrong) {
   EXPECT_THAT(Reason(Files({{"a.h", ""}})), HasSubstr(".cpp or .cc"));
   EXPECT_THAT(Reason(Files({{"k.cpp", ""}, {"k.cpp", ""}})), HasSubstr("twice"));
   EXPECT_THAT(Reason(Files({{"k.cpp", ""}, {"x.h", ""}, {"x.h/y.h", ""}})), HasSubstr("folder"));
-  EXPECT_THAT(Reason(Files({{"k.cpp", ""}, {"run.sh", ""}})), HasSubstr("unknown ending"));
+  EXPECT_THAT(Reason(Files({{"k.cpp", ""}, {"run.sh", ""}})),
+              HasSubstr("unknown ending in a program in cpp"));
+  EXPECT_THAT(Reason(Files({{"my kérnel.cpp", ""}})), HasSubstr("file 'my kérnel.cpp': "));
   EXPECT_THAT(Reason(Files({{"k.cpp", std::string("a\0b", 3)}})), HasSubstr("NUL"));
 }
 

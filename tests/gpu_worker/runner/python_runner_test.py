@@ -150,6 +150,33 @@ class PythonRunnerTest(unittest.TestCase):
         self.assertEqual(runner.callbacks.call(0, STREAM), 0, runner._raised.value)
         self.assertEqual(y.tolist(), [0.0, 2.0])
 
+    def test_an_exported_program_gets_outputs_where_the_runner_gives_it_outputs(self):
+        script = os.path.join(SCRIPT, "../../../../coordinator/suites/python/python_program.py")
+        with open(os.path.normpath(script)) as file:
+            added = file.read()
+        writes = "  y.copy_(x * 2)\n"
+        returns = "  return x * 2\n"
+        for text in (
+            "def run(x, y):\n" + writes,
+            "def run(x, y, *, scale=2):\n" + writes,
+            "def run(x):\n" + returns,
+            "def run(x, eps=1.0):\n" + returns,
+            "def run(x, *, scale=2):\n" + returns,
+            "def run(x, eps=1.0, *, scale=2):\n" + returns,
+            "def run(*given):\n  given[1].copy_(given[0] * 2)\n",
+        ):
+            x, y = torch.arange(2.0), torch.zeros(2)
+            runner = self.runner(text)
+            self.set_up(runner, [x, y])
+            self.assertEqual(runner.callbacks.call(0, STREAM), 0, runner._raised.value)
+            self.assertEqual(y.tolist(), [0.0, 2.0], text)
+            names = {}
+            exec(text + added, names)
+            out = torch.zeros(2)
+            results = names["_ksearch_program"]()([], [x], [out])
+            self.assertEqual([one.tolist() for one in results], [[0.0, 2.0]], text)
+            self.assertEqual(results[0] is out, runner.callbacks.returns() == 0, text)
+
     def test_extensions_from_text_are_imported_where_nothing_can_be_written(self):
         import torch.utils.cpp_extension as extensions
 
