@@ -52,18 +52,19 @@ void MixBlock(const std::byte* x, const std::byte* y, int64_t count, const Rando
   std::memcpy(out + at, a.words.data(), static_cast<size_t>(count - done) * sizeof(Word));
 }
 
+// Element i is that of x at i times x_step, or that of y at i times y_step, both modulo kBlock.
 template <typename Word>
-void SelectBlock(const std::byte* x, const std::byte* y, int64_t count, const RandomBits& bits,
-                 std::byte* out) {
-  MixBlock<Word>(x, y, count, bits, out,
-                 [](Lanes<Word>* a, const Lanes<Word>& b, Lanes<Word>* random) {
-                   constexpr int kTop = 8 * sizeof(Word) - 1;
-                   for (size_t i = 0; i < a->words.size(); ++i) {
-                     const Word mask = static_cast<Word>(0 - (random->words[i] >> kTop));
-                     a->words[i] ^= static_cast<Word>((a->words[i] ^ b.words[i]) & mask);
-                     random->words[i] = static_cast<Word>(random->words[i] << 1);
-                   }
-                 });
+void SelectBlock(const std::byte* x, const std::byte* y, uint32_t x_step, uint32_t y_step,
+                 int64_t count, const RandomBits& bits, std::byte* out) {
+  constexpr uint32_t kMask = 8 * kRandomBytes - 1;
+  for (uint32_t i = 0; i < static_cast<uint32_t>(count); ++i) {
+    const bool second = (static_cast<uint32_t>(bits[i / 8]) >> (i % 8) & 1) != 0;
+    const std::byte* const from =
+        second ? y + sizeof(Word) * (i * y_step & kMask) : x + sizeof(Word) * (i * x_step & kMask);
+    Word word;
+    std::memcpy(&word, from, sizeof word);
+    std::memcpy(out + sizeof(Word) * i, &word, sizeof word);
+  }
 }
 
 void WeighBlock(const std::byte* x, const std::byte* y, int64_t count, const RandomBits& bits,
@@ -106,7 +107,11 @@ WindowMix::Plan WindowMix::PlanOf(int64_t variant) const {
   Rng rng(options_.key, static_cast<uint64_t>(variant) << 3);
   const int64_t row_bytes = options_.row * PoolElementBytes();
   const int64_t spare = static_cast<int64_t>(pool_.size()) - options_.elements * PoolElementBytes();
-  const auto offsets = static_cast<uint64_t>(spare / std::max<int64_t>(row_bytes, 1) + 1);
+  // A shuffled block is read as a whole, the last one of a window, too.
+  const int64_t beyond = kBlock * PoolElementBytes();
+  const bool shuffles = options_.rule == Rule::kSelect && options_.row == 1 && spare >= beyond;
+  const auto offsets = static_cast<uint64_t>(
+      (shuffles ? spare - beyond : spare) / std::max<int64_t>(row_bytes, 1) + 1);
   const uint64_t first = rng.NextBelow(offsets);
   // A different offset, if there is more than one.
   const uint64_t second = offsets < 2 ? first : (first + 1 + rng.NextBelow(offsets - 1)) % offsets;
@@ -114,6 +119,10 @@ WindowMix::Plan WindowMix::PlanOf(int64_t variant) const {
   plan.first = pool_.data() + static_cast<int64_t>(first) * row_bytes;
   plan.second = pool_.data() + static_cast<int64_t>(second) * row_bytes;
   plan.bits_key = rng.Next();
+  if (shuffles) {
+    plan.first_step = static_cast<uint32_t>(rng.NextBelow(kBlock) | 1);
+    plan.second_step = static_cast<uint32_t>(rng.NextBelow(kBlock) | 1);
+  }
   // Keeps both windows' shares large enough.
   const double share = 0.25 + 0.5 * rng.NextDouble();
   if (options_.rule == Rule::kRoot) {
@@ -140,13 +149,13 @@ void WindowMix::WriteBlock(const Plan& plan, int64_t block, int64_t count, std::
   if (options_.rule == Rule::kSelect) {
     switch (options_.element_bytes) {
       case 1:
-        return SelectBlock<uint8_t>(x, y, count, bits, out);
+        return SelectBlock<uint8_t>(x, y, plan.first_step, plan.second_step, count, bits, out);
       case 2:
-        return SelectBlock<uint16_t>(x, y, count, bits, out);
+        return SelectBlock<uint16_t>(x, y, plan.first_step, plan.second_step, count, bits, out);
       case 4:
-        return SelectBlock<uint32_t>(x, y, count, bits, out);
+        return SelectBlock<uint32_t>(x, y, plan.first_step, plan.second_step, count, bits, out);
       default:
-        return SelectBlock<uint64_t>(x, y, count, bits, out);
+        return SelectBlock<uint64_t>(x, y, plan.first_step, plan.second_step, count, bits, out);
     }
   }
   if (options_.rule == Rule::kAdd) {

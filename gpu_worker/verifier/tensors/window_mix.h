@@ -17,6 +17,9 @@ class WindowMix {
   enum class Rule {
     // Each element comes from one window or the other. Correct for any distribution and type, since
     // every element of a variant is an element of the pool: for elements of which there are few.
+    // Unless a row has more than one element, neighbors in a variant are none in the pool: a
+    // program
+    // that keeps answers to pairs of elements finds few of them again.
     kSelect,
     // The pool holds uniform 32-bit words. x + y or x - y, drawn for each element, is such a word
     // again, and `make_elements` makes the element of it: one that no variant before had.
@@ -62,6 +65,9 @@ class WindowMix {
     float first_weight = 1;
     float second_weight = 0;
     uint64_t bits_key = 0;
+    // kSelect: from the pool's element for one element to that for the next, within a block.
+    uint32_t first_step = 1;
+    uint32_t second_step = 1;
   };
   Plan PlanOf(int64_t variant) const;
   int64_t PoolElementBytes() const;

@@ -132,6 +132,27 @@ TEST(InputGeneratorTest, ElementsWithManyValuesDoNotComeBack) {
   }
 }
 
+// The same for pairs of elements of which there are few.
+TEST(InputGeneratorTest, PairsOfElementsDoNotComeBack) {
+  const std::pair<v1::DType, const char*> recipes[] = {
+      {v1::DTYPE_INT16, "random { least: 1 most: 32000 }"},
+      {v1::DTYPE_INT32, "random {}"},
+      {v1::DTYPE_BFLOAT16, "random {}"},
+      {v1::DTYPE_FLOAT16, "random { distribution: UNIFORM }"}};
+  for (const auto& [dtype, recipe] : recipes) {
+    const auto generator = Make(dtype, 4100, recipe);
+    std::set<std::pair<double, double>> seen;
+    for (int64_t variant = 0; variant <= 20; ++variant) {
+      const std::vector<double> values = Values(*generator, dtype, 4100, variant);
+      int again = 0;
+      for (size_t i = 0; i + 1 < values.size(); i += 2) {
+        again += seen.insert({values[i], values[i + 1]}).second ? 0 : 1;
+      }
+      EXPECT_LT(again, 250) << v1::DType_Name(dtype) << " variant " << variant;
+    }
+  }
+}
+
 TEST(InputGeneratorTest, ElementsOfManyVariantsAreDistributedAlike) {
   const auto generator = Make(v1::DTYPE_INT32, 4096, "random { least: -50000 most: 49999 }");
   const auto students = Make(v1::DTYPE_FLOAT32, 4096, "random { distribution: STUDENT2 scale: 2 }");
