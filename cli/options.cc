@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "absl/strings/match.h"
@@ -95,7 +96,14 @@ std::string UnknownCommand(const CLI::App& app) {
   const CLI::App* given = GivenCommand(&app);
   const std::string names = CommandNames(*given);
   if (names.empty()) return "";
-  for (const std::string& word : app.remaining(true)) {
+  const std::vector<std::string> words = app.remaining(true);
+  // `run` has options of its own: a word may be the value of one that is misspelled.
+  if (given->get_name() == "run" &&
+      std::any_of(words.begin(), words.end(),
+                  [](const std::string& word) { return absl::StartsWith(word, "-"); })) {
+    return "";
+  }
+  for (const std::string& word : words) {
     if (word.empty() || word[0] == '-') continue;
     return absl::StrCat("there is no command '", given == &app ? "" : given->get_name() + " ", word,
                         "'; commands: ", names);

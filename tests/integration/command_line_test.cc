@@ -131,6 +131,9 @@ TEST_F(CommandLineTest, WhatIsNotThereGivesTheSameCodeEverywhere) {
 
 TEST_F(CommandLineTest, CommandLineErrorsGive2) {
   Expect({"frobnicate"}, 2, AllOf(HasSubstr("no command 'frobnicate'"), HasSubstr("doctor")));
+  Expect({"run", "frob"}, 2, HasSubstr("no command 'run frob'"));
+  Expect({"run", "--task", "t", "--rouns", "2"}, 2,
+         AllOf(HasSubstr("--rouns"), Not(HasSubstr("no command"))));
   Expect({"token", "frob"}, 2, AllOf(HasSubstr("no command 'token frob'"), HasSubstr("revoke")));
   Expect({}, 2, AllOf(HasSubstr("a command is missing"), HasSubstr("eval")));
   Expect({"mailbox"}, 2, AllOf(HasSubstr("a command is missing"), HasSubstr("answer")));
