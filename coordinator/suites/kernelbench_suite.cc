@@ -12,7 +12,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "common/kernel_header.h"
@@ -238,9 +237,7 @@ class KernelBenchSuite final : public TaskSuite {
       if (problem.name() == name) return problem;
       names.push_back(problem.name());
     }
-    return absl::NotFoundError(
-        absl::StrCat("no problem '", name, "' in ", root_.string(),
-                     "; nearest: ", absl::StrJoin(NearNames(name, names), ", ")));
+    return NotAmong("problem", name, root_.string(), names);
   }
 
   static absl::StatusOr<std::string> ReadText(const Problem& problem) {

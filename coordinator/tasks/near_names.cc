@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace ksearch {
 namespace {
@@ -45,6 +47,16 @@ std::vector<std::string> NearNames(const std::string& wanted,
     if (near.empty() || near.back() != name) near.push_back(name);
   }
   return near;
+}
+
+absl::Status NotAmong(absl::string_view kind, const std::string& wanted, absl::string_view folder,
+                      const std::vector<std::string>& names) {
+  if (names.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("no ", kind, " '", wanted, "': ", folder, " has none, or is no longer there"));
+  }
+  return absl::NotFoundError(absl::StrCat("no ", kind, " '", wanted, "' in ", folder, "; nearest: ",
+                                          absl::StrJoin(NearNames(wanted, names), ", ")));
 }
 
 }  // namespace ksearch

@@ -292,9 +292,7 @@ class FlashInferSuite final : public TaskSuite {
     if (found != entries.end()) return std::move(found->second);
     std::vector<std::string> names;
     for (const auto& [each, entry] : entries) names.push_back(each);
-    return absl::NotFoundError(
-        absl::StrCat("no definition '", name, "' in ", root_.string(),
-                     "; nearest: ", absl::StrJoin(NearNames(name, names), ", ")));
+    return NotAmong("definition", name, root_.string(), names);
   }
 
   absl::StatusOr<v1::Sources> Program(const absl::StatusOr<FlashInferSolution>& solution,

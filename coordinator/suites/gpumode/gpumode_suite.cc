@@ -12,7 +12,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "common/kernel_header.h"
 #include "common/mean_times.h"
 #include "common/names.h"
@@ -303,9 +302,7 @@ class GpuModeSuite final : public TaskSuite {
       if (place.name == name) return place;
       names.push_back(place.name);
     }
-    return absl::NotFoundError(
-        absl::StrCat("no problem '", name, "' in ", root_.string(),
-                     "; nearest: ", absl::StrJoin(NearNames(name, names), ", ")));
+    return NotAmong("problem", name, root_.string(), names);
   }
 
   // `parse` reads one of the descriptions that a worker made.

@@ -91,6 +91,14 @@ TEST_F(KernelBenchSuiteTest, FilesOfLevelsAreProblems) {
   EXPECT_THAT(std::string(Suite()->Load("l1/24").status().message()), HasSubstr("l1/23"));
 }
 
+TEST_F(KernelBenchSuiteTest, ACheckoutThatIsNoLongerThereIsTold) {
+  const std::unique_ptr<TaskSuite> suite = Suite();
+  fs::remove_all(root_);
+  EXPECT_THAT(std::string(suite->Load("l1/23").status().message()),
+              HasSubstr("KernelBench has none, or is no longer there"));
+  EXPECT_TRUE(suite->List().empty());
+}
+
 TEST_F(KernelBenchSuiteTest, TwoFilesOfOneNumberAreNoTask) {
   Write("KernelBench/level1/23_Rows.py", kProblem);
   const std::vector<v1::TaskSummary> listed = Suite()->List();
