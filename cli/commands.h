@@ -104,7 +104,7 @@ int DownCommand(Client* client, const Options& options);
 // LocalPair::Up, and errors that name the variable that a provider needs.
 absl::Status JoinLocalPair(Options* options);
 // For --local: returns the same error, and adds how to find out what this machine lacks if no
-// worker can judge a program.
+// worker can judge a program, and what tasks of suites need.
 absl::Status WithLocalAdvice(const absl::Status& status, const Options& options);
 
 // doctor_command.cc

@@ -217,6 +217,13 @@ int UpCommand(Client* /*client*/, const Options& options) {
 }
 
 absl::Status WithLocalAdvice(const absl::Status& status, const Options& options) {
+  if (options.local && absl::IsNotFound(status) && absl::StrContains(options.task, '/') &&
+      absl::StrContains(status.message(), absl::StrCat("no task '", options.task, "'"))) {
+    return absl::Status(status.code(),
+                        absl::StrCat(status.message(),
+                                     ". Tasks of a suite need a coordinator with --suite, which "
+                                     "--local does not start (docs/suites/README.md)"));
+  }
   if (!options.local || !absl::IsFailedPrecondition(status) ||
       !absl::StrContains(status.message(), kStartWorkerAdvice)) {
     return status;

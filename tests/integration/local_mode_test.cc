@@ -303,6 +303,10 @@ TEST_F(LocalModeTest, TaskForADeviceThatIsNotHereIsRefusedInOneLine) {
     EXPECT_EQ(std::count(fault.begin(), fault.end(), '\n'), 1) << output.err;
   }
   EXPECT_THAT(Ksearch({"up", "--status"}).out, HasSubstr("there is no GPU"));
+  const CommandOutput of_suite =
+      Ksearch({"eval", "--local", "--task", "kernelbench/l1/23", program});
+  EXPECT_EQ(of_suite.exit.code, 3);
+  EXPECT_THAT(of_suite.err, HasSubstr("need a coordinator with --suite"));
 }
 
 TEST_F(LocalModeTest, KeyThatIsRefusedEndsTheRunWithOneLine) {
