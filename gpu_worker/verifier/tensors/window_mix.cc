@@ -14,6 +14,9 @@ namespace ksearch {
 namespace {
 
 constexpr size_t kRandomBytes = 64;
+// Shuffling takes some 2 ns an element. Answers to more elements than this fit into no cache, and
+// calls that are long enough for that to pay are too few to fill a table.
+constexpr int64_t kMostShuffled = int64_t{1} << 20;
 using RandomBits = std::array<std::byte, kRandomBytes>;
 
 // Draws as many words as fit into the random bytes: takes a bit from each, then shifts them.
@@ -56,14 +59,26 @@ void MixBlock(const std::byte* x, const std::byte* y, int64_t count, const Rando
 template <typename Word>
 void SelectBlock(const std::byte* x, const std::byte* y, uint32_t x_step, uint32_t y_step,
                  int64_t count, const RandomBits& bits, std::byte* out) {
+  if (x_step == 1 && y_step == 1) {
+    return MixBlock<Word>(x, y, count, bits, out,
+                          [](Lanes<Word>* a, const Lanes<Word>& b, Lanes<Word>* random) {
+                            constexpr int kTop = 8 * sizeof(Word) - 1;
+                            for (size_t i = 0; i < a->words.size(); ++i) {
+                              const Word mask = static_cast<Word>(0 - (random->words[i] >> kTop));
+                              a->words[i] ^= static_cast<Word>((a->words[i] ^ b.words[i]) & mask);
+                              random->words[i] = static_cast<Word>(random->words[i] << 1);
+                            }
+                          });
+  }
   constexpr uint32_t kMask = 8 * kRandomBytes - 1;
   for (uint32_t i = 0; i < static_cast<uint32_t>(count); ++i) {
-    const bool second = (static_cast<uint32_t>(bits[i / 8]) >> (i % 8) & 1) != 0;
-    const std::byte* const from =
-        second ? y + sizeof(Word) * (i * y_step & kMask) : x + sizeof(Word) * (i * x_step & kMask);
-    Word word;
-    std::memcpy(&word, from, sizeof word);
-    std::memcpy(out + sizeof(Word) * i, &word, sizeof word);
+    Word a, b;
+    std::memcpy(&a, x + sizeof(Word) * (i * x_step & kMask), sizeof a);
+    std::memcpy(&b, y + sizeof(Word) * (i * y_step & kMask), sizeof b);
+    // No branch, which would be mispredicted half of the time.
+    const auto second = static_cast<Word>(static_cast<uint32_t>(bits[i / 8]) >> (i % 8) & 1);
+    a ^= static_cast<Word>((a ^ b) & static_cast<Word>(0 - second));
+    std::memcpy(out + sizeof(Word) * i, &a, sizeof a);
   }
 }
 
@@ -109,7 +124,8 @@ WindowMix::Plan WindowMix::PlanOf(int64_t variant) const {
   const int64_t spare = static_cast<int64_t>(pool_.size()) - options_.elements * PoolElementBytes();
   // A shuffled block is read as a whole, the last one of a window, too.
   const int64_t beyond = kBlock * PoolElementBytes();
-  const bool shuffles = options_.rule == Rule::kSelect && options_.row == 1 && spare >= beyond;
+  const bool shuffles = options_.rule == Rule::kSelect && options_.row == 1 && spare >= beyond &&
+                        options_.elements <= kMostShuffled;
   const auto offsets = static_cast<uint64_t>(
       (shuffles ? spare - beyond : spare) / std::max<int64_t>(row_bytes, 1) + 1);
   const uint64_t first = rng.NextBelow(offsets);
