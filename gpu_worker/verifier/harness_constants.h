@@ -171,7 +171,13 @@ inline constexpr absl::Duration kMaxLateWork = absl::Microseconds(30);
 // ms.
 inline constexpr absl::Duration kBusyLeadIn = absl::Milliseconds(1);
 inline constexpr absl::Duration kBusyRoundTrip = absl::Microseconds(250);
+// The same for a small copy to the device and back beside a rival's batches: some 50 us, and at
+// most 0.25 ms with 14 compilers running, but 1 ms for each that waits for another program's
+// copies.
+inline constexpr absl::Duration kBusyCopy = absl::Microseconds(300);
 inline constexpr double kBusyFactor = 3;
+// A launch in which the device was busy is repeated; so many of them are CHEAT.
+inline constexpr int kMaxDisturbedLaunches = 3;
 // Calls made one at a time, each checked before the next is prepared.
 inline constexpr int kLockStepCalls = 16;
 inline constexpr int kMinLockStepCalls = 4;

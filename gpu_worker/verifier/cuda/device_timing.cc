@@ -8,6 +8,7 @@
 #include "common/status_macros.h"
 #include "gpu_worker/device/nvml/nvml_gpu.h"
 #include "gpu_worker/verifier/cuda/call_floor.h"
+#include "gpu_worker/verifier/cuda/host_copies.h"
 #include "gpu_worker/verifier/cuda/peak/measured_peak.h"
 
 namespace ksearch {
@@ -85,6 +86,10 @@ absl::StatusOr<GpuTiming> MakeGpuTiming(std::shared_ptr<VerifierDevice> device) 
     device->ClearCache();
     device->Synchronize();
     return device->health();
+  };
+  ASSIGN_OR_RETURN(HostCopies made, HostCopies::Create(device->shared_device()));
+  timing.copy = [device, copies = std::make_shared<const HostCopies>(std::move(made))] {
+    return copies->Time(Clock::Real());
   };
   LOG(INFO) << "msg=\"device measured\" bytes_per_second=" << timing.peaks.bytes_per_second
             << " least_call_us=" << timing.peaks.least_call_us

@@ -11,7 +11,7 @@ namespace ksearch {
 
 // The requirements of timing on this device: a reader of its clocks through NVML (without NVML they
 // are not monitored, which is logged), its memory bandwidth as measured now, the peak rate of its
-// multiprocessors, and a probe. An error if the device does not work.
+// multiprocessors, a probe, and copies. An error if the device does not work.
 absl::StatusOr<GpuTiming> MakeGpuTiming(std::shared_ptr<VerifierDevice> device);
 
 }  // namespace ksearch

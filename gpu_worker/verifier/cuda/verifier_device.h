@@ -33,6 +33,7 @@ class VerifierDevice {
   VerifierDevice& operator=(const VerifierDevice&) = delete;
 
   const CudaDevice& device() const { return *device_; }
+  const std::shared_ptr<const CudaDevice>& shared_device() const { return device_; }
   const DriverApi& api() const { return device_->api(); }
   CUstream stream() const { return stream_.get(); }
   absl::Status health() const { return health_; }

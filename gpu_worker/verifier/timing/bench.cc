@@ -154,6 +154,8 @@ absl::StatusOr<IdlePaces> Bench::IdlePacesNow() {
   while (paces.count() < kFirstLeadIns) {
     ASSIGN_OR_RETURN(const Metronome::Pace pace, IdlePace());
     paces.Add(pace);
+    ASSIGN_OR_RETURN(const absl::Duration copy, gpu()->copy());
+    paces.AddCopy(copy);
   }
   return paces;
 }

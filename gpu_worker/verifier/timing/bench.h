@@ -112,7 +112,8 @@ class Bench {
   bool IsImpossible(double call_us, double floor_us);
   // GPU: the pace of an idle runner as before a batch, when the verifier's context has the device.
   absl::StatusOr<Metronome::Pace> IdlePace();
-  // GPU: several of them. While no candidate is loaded, they show the device's own overhead.
+  // GPU: several of them, and of copies. While no candidate is loaded, they show the device's own
+  // overhead.
   absl::StatusOr<IdlePaces> IdlePacesNow();
   const Clock& clock() const { return clock_; }
   // Remembers guessed hidden cases that the reference could not handle (HiddenCase), so that they

@@ -179,8 +179,13 @@ absl::Status Confirmation::RunLaunch(int launch, std::optional<double> confidenc
   while (true) {
     ASSIGN_OR_RETURN(Launch tried, TryLaunch(launch, candidate, rival, cases, order, decides));
     if (tried.start_again) continue;
-    if (tried.ending.passed()) {
+    if (tried.ending.passed() && tried.disturbance.empty()) {
       Keep(std::move(tried), measured, result);
+      return absl::OkStatus();
+    }
+    if (tried.ending.passed()) {
+      if (++disturbed_launches_ < kMaxDisturbedLaunches) continue;
+      result->ending = {v1::OUTCOME_CHEAT, std::move(tried.disturbance)};
       return absl::OkStatus();
     }
     RETURN_IF_ERROR(TakeFailure(tried.ended_by_candidate, std::move(tried.ending), rival, cases,
@@ -328,9 +333,6 @@ void Confirmation::Keep(Launch launch, Measured* measured, ConfirmationResult* r
       result->suspects.emplace_back(i, std::move(suspect));
     }
   }
-  if (launch.disturbance.empty()) return;
-  ++disturbed_launches_;
-  disturbance_ = std::move(launch.disturbance);
 }
 
 Confirmation::Judgment Confirmation::Judge(const Measured& measured, const GuardFactors& guards,
@@ -354,9 +356,6 @@ Confirmation::Judgment Confirmation::Judge(const Measured& measured, const Guard
 
 Ending Confirmation::JudgeCandidate(const std::vector<ConfirmationCase>& cases,
                                     const Measured& measured, ConfirmationResult* result) const {
-  size_t launches = 0;
-  for (const LaunchBlocks& one : measured.by_verifier) launches = std::max(launches, one.size());
-  if (disturbed_launches_ >= static_cast<int>(launches)) return {v1::OUTCOME_CHEAT, disturbance_};
   for (size_t i = 0; i < cases.size(); ++i) {
     const double candidate_us = Median(result->candidate_us[i]);
     // A rival below it shows that the task's formulas, or the peaks, are wrong.

@@ -112,9 +112,9 @@ class Confirmation {
                               bool late_inputs, const ConfirmationCase::Hidden* hidden);
   // Whether a launch ended because the job's time was over, not a call's.
   bool IsOutOfTime(const Ending& ending) const;
-  // Runs a launch, again if necessary, until it is complete or *result's ending says why it cannot
-  // be. With a `confidence`, a single workload may decide the comparison, which ends the launch
-  // early.
+  // Runs a launch, again if necessary, until it is complete and was not disturbed by the candidate,
+  // or *result's ending says why it cannot be. With a `confidence`, a single workload may decide
+  // the comparison, which ends the launch early.
   absl::Status RunLaunch(int launch, std::optional<double> confidence,
                          const ProgramImage& candidate, const ProgramImage& rival,
                          const std::vector<ConfirmationCase>& cases, Measured* measured,
@@ -139,7 +139,7 @@ class Confirmation {
   // Runs calls of a program while no other is loaded, and returns how they ended.
   absl::StatusOr<Ending> RunAlone(const ProgramImage& program, const ConfirmationCase& one);
   Judgment Judge(const Measured& measured, const GuardFactors& guards, double confidence) const;
-  // Judges by the medians, the audit and the disturbances of all launches.
+  // Judges by the medians and the audit of all launches.
   Ending JudgeCandidate(const std::vector<ConfirmationCase>& cases, const Measured& measured,
                         ConfirmationResult* result) const;
 
@@ -150,10 +150,9 @@ class Confirmation {
   v1::Limits rival_limits_;  // of the current comparison
   const WorkloadSession::Limits limits_;
   const std::unique_ptr<BlockTimer> timer_;
-  // The number of launches in which the candidate disturbed the machine, and how it did so the last
-  // time; and how often the rival failed only next to it.
+  // The number of launches in which the candidate disturbed the machine, and how often the rival
+  // failed only next to it.
   int disturbed_launches_ = 0;
-  std::string disturbance_;
   int interferences_ = 0;
 };
 

@@ -87,7 +87,7 @@ SideEnding DeviceBlockTimer::Choose(const ConfirmationCase& one, ConfirmationSid
 SideEnding DeviceBlockTimer::Record(const ConfirmationCase& one, ConfirmationSide* rival,
                                     ConfirmationSide* candidate, bool* start_again) {
   recorded_ = false;
-  if (!graphs_allowed_) return {};
+  if (!graphs_allowed_ || unrecorded_.contains(one.workload->key())) return {};
   bool all_recorded = true;
   for (ConfirmationSide* side : {rival, candidate}) {
     SessionCalls calls(*side->session, one.oracles, limits_);
@@ -97,6 +97,7 @@ SideEnding DeviceBlockTimer::Record(const ConfirmationCase& one, ConfirmationSid
     all_recorded = all_recorded && recorded.recorded;
   }
   if (*start_again) graphs_allowed_ = false;
+  if (!all_recorded) unrecorded_.insert(one.workload->key());
   recorded_ = all_recorded;
   return {};
 }
@@ -227,10 +228,12 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
     for (ConfirmationSide* side : {first, second}) {
       const Block& block = StateOf(*side).block;
       const size_t had = block.batch_us.size();
+      if (!side->is_candidate) RETURN_IF_ERROR(AddCopy());
       while (block.batch_us.size() == had) {
         pair.ended = {RunBatch(sets, side, one, static_cast<int>(had) == block.oracle_batch), side};
         if (!pair.ended.passed()) return pair;
       }
+      if (!side->is_candidate) RETURN_IF_ERROR(AddCopy());
     }
     std::swap(first, second);
   }
@@ -270,6 +273,12 @@ absl::StatusOr<BlockTimer::Pair> DeviceBlockTimer::RunPair(const ConfirmationCas
   }
   alone_extra_us_ = extra_us;
   return pair;
+}
+
+absl::Status DeviceBlockTimer::AddCopy() {
+  ASSIGN_OR_RETURN(const absl::Duration copy, bench_.gpu()->copy());
+  idle_between_.AddCopy(copy);
+  return absl::OkStatus();
 }
 
 Ending DeviceBlockTimer::RunBatch(const std::vector<int>& sets, ConfirmationSide* side,
@@ -336,7 +345,8 @@ std::string DeviceBlockTimer::Summary() const {
       "calls=", calls_of_batch_, " turns=", turns_, " recorded=", recorded_,
       " late_inputs=", late_inputs_seen_, " late_us=", deferred_work_.RawMicrosPerBatch(),
       " voided=", states_[0].voided, "+", states_[1].voided,
-      " lead_in_us=", idle_before_.LeadInMicros(0.5), "/", idle_between_.LeadInMicros(0.5), " ",
+      " lead_in_us=", idle_before_.LeadInMicros(0.5), "/", idle_between_.LeadInMicros(0.5),
+      " copy_us=", idle_before_.CopyMicros(1), "/", idle_between_.CopyMicros(0.9), " ",
       alone_calls_.Summary(), " by_verifier_", alone_audits_.Summary());
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "gpu_worker/verifier/timing/alone_calls.h"
 #include "gpu_worker/verifier/timing/block_timer.h"
 #include "gpu_worker/verifier/timing/device/clock_watch.h"
@@ -102,6 +103,8 @@ class DeviceBlockTimer final : public BlockTimer {
   // batch is void; if that happens often, the excess is charged to the candidate.
   Ending RunBatch(const std::vector<int>& sets, ConfirmationSide* side, const ConfirmationCase& one,
                   bool oracled);
+  // Times a small copy, to see whether the candidate's go on.
+  absl::Status AddCopy();
 
   Bench& bench_;
   const v1::MeasurePlan plan_;
@@ -113,9 +116,12 @@ class DeviceBlockTimer final : public BlockTimer {
 
   // False once a recording broke a program.
   bool graphs_allowed_ = true;
+  // Workloads, by key, on which some call of either side could not be recorded in some launch:
+  // later launches do not try to, so that all measure the same.
+  absl::flat_hash_set<std::string> unrecorded_;
   int launch_ = 0;
-  // Paces of an idle runner, from before either side of this launch was loaded, and between their
-  // batches.
+  // Paces of an idle runner and copies, from before either side of this launch was loaded, and
+  // between their batches; copies before and after each batch of the rival.
   IdlePaces idle_before_;
   IdlePaces idle_between_;
 
