@@ -1,5 +1,6 @@
 #include "gpu_worker/verifier/cuda/host_copies.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -31,13 +32,15 @@ absl::StatusOr<HostCopies> HostCopies::Create(std::shared_ptr<const CudaDevice> 
 
 absl::StatusOr<absl::Duration> HostCopies::Time(const Clock& clock) const {
   const DriverApi& api = device_->api();
+  const absl::Duration waited = delay_.Read().waiting;
   const absl::Time start = clock.SteadyNow();
   RETURN_IF_CUDA_ERROR(api, api.cuMemcpyHtoDAsync(there_.get(), here_.get(), kBytes, stream_.get()),
                        "copy to the device");
   RETURN_IF_CUDA_ERROR(api, api.cuMemcpyDtoHAsync(here_.get(), there_.get(), kBytes, stream_.get()),
                        "copy from the device");
   RETURN_IF_CUDA_ERROR(api, api.cuStreamSynchronize(stream_.get()), "wait for a copy");
-  return clock.SteadyNow() - start;
+  const absl::Duration took = clock.SteadyNow() - start;
+  return std::max(absl::ZeroDuration(), took - (delay_.Read().waiting - waited));
 }
 
 }  // namespace ksearch

@@ -8,18 +8,19 @@
 #include "common/clock.h"
 #include "gpu_worker/cuda/cuda_device.h"
 #include "gpu_worker/cuda/handles.h"
+#include "gpu_worker/verifier/dialogue/run_queue_delay.h"
 
 namespace ksearch {
 
 // A small copy to the device and one back, which take some 50 us on an idle H200. A device's
 // engines for such copies divide their time among programs in slices of about 1 ms, and a program
 // that is stopped keeps its share: so while its copies are under way, these wait. To be used only
-// by the thread whose context it was created in.
+// by the thread that created it.
 class HostCopies {
  public:
   static absl::StatusOr<HostCopies> Create(std::shared_ptr<const CudaDevice> device);
 
-  // The time of both. Non-OK: the device has failed.
+  // The time of both, without waits for a core. Non-OK: the device has failed.
   absl::StatusOr<absl::Duration> Time(const Clock& clock) const;
 
  private:
@@ -30,6 +31,7 @@ class HostCopies {
   CudaStream stream_;
   CudaBlock there_;
   PinnedBlock here_;
+  RunQueueDelay delay_ = RunQueueDelay::OfThisThread();
 };
 
 }  // namespace ksearch
