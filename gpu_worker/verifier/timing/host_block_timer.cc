@@ -216,14 +216,21 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
   // Spreads the oracles at random over the blocks and the calls alone.
   const bool oracled = side->dealer->rng().NextBelow(static_cast<uint64_t>(blocks_left) + 1) <
                        static_cast<uint64_t>(side->dealer->oracled_left());
+  // And over a block's batches, as far as their number is known: a program must not know which
+  // batch is compared.
+  int& batches = batches_of_block_[one.workload->key()];
+  const int oracle_batch = oracled ? static_cast<int>(side->dealer->rng().NextBelow(
+                                         static_cast<uint64_t>(std::max(batches, 1))))
+                                   : -1;
   const double block_us = absl::ToDoubleMicroseconds(FromProto(plan_.min_block_time()));
   double spent_us = 0;
   size_t calls_done = 0;
-  for (int i = 0; i < kMaxBatchesPerBlock && (i == 0 || spent_us < block_us); ++i) {
+  int done = 0;
+  for (; done < kMaxBatchesPerBlock && (done == 0 || spent_us < block_us); ++done) {
     const std::vector<int> sets =
         side->dealer->PickSets(std::min(calls, side->dealer->most_calls()));
     const WorkloadSession::Batch batch =
-        side->session->Run(side->dealer->DealTo(sets, i == 0 && oracled ? 1 : 0),
+        side->session->Run(side->dealer->DealTo(sets, done == oracle_batch ? 1 : 0),
                            WorkloadSession::Mode::kTimed, one.oracles, limits_);
     if (!batch.ending.passed()) return batch.ending;
     side->audit.AddBatch(batch);
@@ -234,6 +241,7 @@ Ending HostBlockTimer::RunBlock(ConfirmationSide* side, const ConfirmationCase& 
     batches_took_ += batch.audit;
     other_threads_ += batch.other_threads;
   }
+  batches = done;
   *us_per_call = spent_us / static_cast<double>(calls_done);
   return {};
 }

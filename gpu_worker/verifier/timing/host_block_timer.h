@@ -86,6 +86,8 @@ class HostBlockTimer final : public BlockTimer {
   // workload, and for all by their keys.
   std::vector<double>* extra_us_ = nullptr;
   std::map<std::string, std::vector<double>> all_extra_us_;
+  // How many batches the last block of each workload, by its key, had.
+  std::map<std::string, int> batches_of_block_;
   // LongerApart and ClearlyLongerApart of the current launch and workload.
   std::optional<double> latest_extra_us_;
   double clearly_longer_us_ = 0;
