@@ -21,6 +21,7 @@
 #include "common/utf8.h"
 #include "coordinator/suites/held_out_choice.h"
 #include "coordinator/suites/lfs_pointer.h"
+#include "coordinator/suites/lies_below.h"
 #include "coordinator/suites/module_programs.h"
 #include "coordinator/suites/problem_description.h"
 #include "coordinator/suites/problem_language.h"
@@ -240,11 +241,17 @@ class KernelBenchSuite final : public TaskSuite {
     return NotAmong("problem", name, root_.string(), names);
   }
 
-  static absl::StatusOr<std::string> ReadText(const Problem& problem) {
+  absl::StatusOr<std::string> ReadText(const Problem& problem) const {
     if (!problem.also.empty()) {
       return absl::FailedPreconditionError(
           absl::StrCat(problem.path, ": ", fs::path(problem.also).filename().string(),
                        " has the same number; rename one of the two"));
+    }
+    std::error_code error;
+    const fs::path path = fs::weakly_canonical(problem.path, error);
+    if (error || !LiesBelow(path, fs::weakly_canonical(root_, error))) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          problem.path, ": is a link to a file outside of ", root_.string(), "; copy that file"));
     }
     ASSIGN_OR_RETURN(std::string text, ReadFile(problem.path, kMaxTaskSourceBytes / 2));
     RETURN_IF_ERROR(CheckIsNoLfsPointer(problem.path, text));

@@ -14,6 +14,7 @@
 #include "common/utf8.h"
 #include "coordinator/suites/gpumode/located_yaml.h"
 #include "coordinator/suites/lfs_pointer.h"
+#include "coordinator/suites/lies_below.h"
 
 namespace ksearch {
 namespace {
@@ -35,11 +36,6 @@ constexpr char kReadsLists[] = R"(\[[^\]]*\])";
 constexpr int64_t kMaxArgument = int64_t{1} << 40;
 // A problem's file may not have this name, which ksearch uses for its own part.
 constexpr char kOwnFile[] = "kernel.py";
-
-bool LiesBelow(const fs::path& path, const fs::path& root) {
-  const fs::path relative = path.lexically_relative(root);
-  return !relative.empty() && *relative.begin() != ".." && !relative.is_absolute();
-}
 
 bool IsArgument(const LocatedJson& value, bool in_list) {
   switch (value.kind) {

@@ -99,6 +99,18 @@ TEST_F(KernelBenchSuiteTest, ACheckoutThatIsNoLongerThereIsTold) {
   EXPECT_TRUE(suite->List().empty());
 }
 
+TEST_F(KernelBenchSuiteTest, LinksOutOfTheCheckoutAreNotRead) {
+  const fs::path elsewhere = root_.string() + "-elsewhere.py";
+  std::ofstream(elsewhere) << "secret";
+  fs::create_symlink(elsewhere, root_ / "KernelBench/level1/9_Link.py");
+  fs::create_symlink("23_Row_sums.py", root_ / "KernelBench/level1/24_Same.py");
+  const std::unique_ptr<TaskSuite> suite = Suite();
+  EXPECT_THAT(std::string(suite->DescribingProgramOf("l1/9").status().message()),
+              HasSubstr("9_Link.py: is a link to a file outside of "));
+  EXPECT_TRUE(suite->DescribingProgramOf("l1/24").ok());
+  fs::remove(elsewhere);
+}
+
 TEST_F(KernelBenchSuiteTest, TwoFilesOfOneNumberAreNoTask) {
   Write("KernelBench/level1/23_Rows.py", kProblem);
   const std::vector<v1::TaskSummary> listed = Suite()->List();
