@@ -76,7 +76,9 @@ std::string PythonText::Advice(const v1::Definition& definition,
     return absl::StrContains(result.message(), words);
   };
   if (result.outcome() == v1::OUTCOME_RUNTIME_ERROR) {
-    if (says("raised TypeError")) return AfterTypeError(definition);
+    if (says("raised TypeError") || says("the program returned ")) {
+      return AfterTypeError(definition);
+    }
     if (says("raised RuntimeError")) return AfterRuntimeError(definition);
     if (says("raised NotCompiledError")) return std::string(kAfterNotCompiled);
     if (says("raised AttributeError")) return std::string(kAfterMissingName);

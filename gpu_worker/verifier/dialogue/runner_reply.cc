@@ -123,8 +123,24 @@ constexpr absl::string_view kExceptions[] = {
     "TypeError",          "UnboundLocalError",   "UnicodeDecodeError",
     "ValueError",         "ZeroDivisionError",
 };
-// Raised by what a suite adds to a module (coordinator/suites/python/module_entry.py).
-constexpr absl::string_view kOtherParameters = "OtherParametersError";
+// Raised by what ksearch adds to a program: a suite's module_entry.py, the runner's
+// returning_call.py, GPU MODE's nested_values.py.
+struct AddedException {
+  absl::string_view name;
+  absl::string_view message;
+};
+constexpr AddedException kAddedExceptions[] = {
+    {"OtherParametersError",
+     "the module's parameters or buffers are not those of the task's module, neither by name and "
+     "shape nor by order and shape"},
+    {"ReturnedCountError",
+     "the program returned another number of values than the task has outputs"},
+    {"ReturnedTypeError", "the program returned a value of another kind than the task's output"},
+    {"ReturnedShapeError",
+     "the program returned a tensor of another shape (or on another device) than the task's "
+     "output"},
+    {"ReturnedDtypeError", "the program returned a tensor of another dtype than the task's output"},
+};
 constexpr int kMostShownLine = 9'999;
 // A TypeError that no line of the program raised: it comes from how the program is called, or from
 // the check of what it returns.
@@ -137,9 +153,8 @@ std::string RaisedText(absl::string_view text) {
   absl::string_view last = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
   last = last.substr(0, last.find(':'));
   last = last.substr(last.rfind('.') + 1);
-  if (last == kOtherParameters) {
-    return "the module's parameters or buffers are not those of the task's module, neither by name "
-           "and shape nor by order and shape";
+  for (const AddedException& added : kAddedExceptions) {
+    if (last == added.name) return std::string(added.message);
   }
   const auto* const known = std::find(std::begin(kExceptions), std::end(kExceptions), last);
   std::string shown =

@@ -169,6 +169,8 @@ TEST(PythonTextTest, AdviceFollowsTheKindOfException) {
        "`def run(x, scale, y):` or, if it takes the inputs alone, as `def run(x, scale):`. A "
        "returned output must be a tensor of exactly its shape and dtype: y is torch.float32 "
        "[rows, cols]"},
+      {v1::OUTCOME_RUNTIME_ERROR, "the program returned a tensor of another dtype than the task's",
+       "A returned output must be a tensor of exactly its shape and dtype"},
       {v1::OUTCOME_RUNTIME_ERROR, "the program raised RuntimeError at line 3",
        "shapes that do not fit each other"},
       {v1::OUTCOME_RUNTIME_ERROR, "the program raised AttributeError at line 9", "may be older"},

@@ -85,6 +85,23 @@ def counted(container, before, after):
     return found
 
 
+# The verifier knows these names (runner_reply.cc).
+class ReturnedCountError(TypeError):
+    pass
+
+
+class ReturnedTypeError(TypeError):
+    pass
+
+
+class ReturnedShapeError(TypeError):
+    pass
+
+
+class ReturnedDtypeError(TypeError):
+    pass
+
+
 def leaves(node, value, what):
     """The tensors of a result in their order; TypeError if it is nested otherwise."""
     if "tensor" in node:
@@ -97,10 +114,10 @@ def leaves(node, value, what):
     parts = node[kind]
     if kind == "dict":
         if not isinstance(value, dict) or any(key not in value for key, _ in parts):
-            raise TypeError(f"{what} must be a dict with {[key for key, _ in parts]}")
+            raise ReturnedTypeError(f"{what} must be a dict with {[key for key, _ in parts]}")
         return [leaf for key, part in parts for leaf in leaves(part, value[key], what)]
     if not isinstance(value, (tuple, list)) or len(value) != len(parts):
-        raise TypeError(f"{what} must be a {kind} of {len(parts)} values")
+        raise ReturnedCountError(f"{what} must be a {kind} of {len(parts)} values")
     return [leaf for part, one in zip(parts, value) for leaf in leaves(part, one, what)]
 
 
@@ -110,6 +127,6 @@ def inner_of(node, value, what):
     if "dict" in inner and not isinstance(value, dict):
         names = [name for name, _ in inner["dict"]]
         if not all(hasattr(value, str(name)) for name in names):
-            raise TypeError(f"{what} must be a {form['class'][1]} with {names}")
+            raise ReturnedTypeError(f"{what} must be a {form['class'][1]} with {names}")
         value = {name: getattr(value, str(name)) for name in names}
     return inner, value

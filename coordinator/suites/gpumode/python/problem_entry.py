@@ -93,7 +93,7 @@ def _what_returns():
 def _item(number, entry, output, what):
     kinds = {"bool": bool, "int": int, "float": (int, float)}
     if not isinstance(number, kinds[entry["item"]]):
-        raise TypeError(f"{what} holds a {type(number).__name__} as '{entry['name']}': return a {entry['item']}")
+        raise ReturnedTypeError(f"{what} holds a {type(number).__name__} as '{entry['name']}': return a {entry['item']}")
     return _torch.tensor(number, dtype=output.dtype, device=output.device)
 
 
@@ -104,13 +104,13 @@ def _store(result, outputs):
         if entry["item"] is not None and type(leaf) is not _torch.Tensor:
             leaf = _item(leaf, entry, output, what)
         if type(leaf) not in (_torch.Tensor, _torch.nn.Parameter):
-            raise TypeError(f"{what} holds a {type(leaf).__name__} as '{entry['name']}', not a tensor")
+            raise ReturnedTypeError(f"{what} holds a {type(leaf).__name__} as '{entry['name']}', not a tensor")
         own = getattr(_torch, entry["own_dtype"])
         place = _as_own(output, entry)
         if leaf.dtype not in (own, getattr(_torch, entry["returned_dtype"])):
-            raise TypeError(f"{what} has dtype {leaf.dtype} as '{entry['name']}': return {own}")
+            raise ReturnedDtypeError(f"{what} has dtype {leaf.dtype} as '{entry['name']}': return {own}")
         if leaf.shape != place.shape or leaf.device != place.device:
-            raise TypeError(
+            raise ReturnedShapeError(
                 f"{what} has shape {tuple(leaf.shape)} on {leaf.device} as '{entry['name']}': "
                 f"return {tuple(place.shape)} on {place.device}"
             )
@@ -190,7 +190,7 @@ def _results(result):
     parts = leaves(_SPEC["result"], result, _what_returns())
     for entry, leaf in zip(_SPEC["outputs"], parts):
         if type(leaf) not in (_torch.Tensor, _torch.nn.Parameter):
-            raise TypeError(f"{_what_returns()} holds a {type(leaf).__name__} as '{entry['name']}'")
+            raise ReturnedTypeError(f"{_what_returns()} holds a {type(leaf).__name__} as '{entry['name']}'")
     return tuple(leaf.detach() for leaf in parts)
 
 

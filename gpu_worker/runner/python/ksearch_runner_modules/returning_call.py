@@ -3,6 +3,23 @@
 ENTRY = "run"
 
 
+# The verifier knows these names (runner_reply.cc).
+class ReturnedCountError(TypeError):
+    pass
+
+
+class ReturnedTypeError(TypeError):
+    pass
+
+
+class ReturnedShapeError(TypeError):
+    pass
+
+
+class ReturnedDtypeError(TypeError):
+    pass
+
+
 def kind_of(tensor):
     return f"shape {tuple(tensor.shape)} and dtype {tensor.dtype}"
 
@@ -10,12 +27,13 @@ def kind_of(tensor):
 def check_returned(torch, entry, file, name, value, wanted, otherwise):
     """Raises unless `value`, returned by `entry` for `name`, is a tensor like `wanted`."""
     if not isinstance(value, torch.Tensor):
-        raise TypeError(
+        raise ReturnedTypeError(
             f"{entry} in {file} returned a value of type {type(value).__name__} for '{name}': "
             f"return a tensor of {kind_of(wanted)}"
         )
     if value.shape != wanted.shape or value.dtype != wanted.dtype:
-        raise TypeError(
+        other_shape = value.shape != wanted.shape
+        raise (ReturnedShapeError if other_shape else ReturnedDtypeError)(
             f"{entry} in {file} returned a tensor of {kind_of(value)} for '{name}': "
             f"{otherwise} {kind_of(wanted)}"
         )
@@ -61,14 +79,14 @@ class ReturningCall:
 
     def _checked(self, results):
         if isinstance(results, dict):
-            raise TypeError(
+            raise ReturnedTypeError(
                 f"{ENTRY} in {self._file} returned a dict: "
                 f"return a tuple with the outputs in this order: {', '.join(self._names)}"
             )
         if not isinstance(results, (tuple, list)):
             results = (results,)
         if len(results) != len(self._outputs):
-            raise TypeError(
+            raise ReturnedCountError(
                 f"{ENTRY} in {self._file} returned {len(results)} values: "
                 f"return one tensor for each output, in this order: {', '.join(self._names)}"
             )

@@ -128,6 +128,9 @@ TEST(JudgeReplyTest, AnExceptionSaysItsKindAndLineAlone) {
   EXPECT_EQ(message("TypeError: 0.726"),
             "the program raised TypeError, but no line of it: it takes other arguments than the "
             "task has, or returns something other than tensors of the outputs' shapes and dtypes");
+  EXPECT_EQ(message("ksearch_runner_modules.returning_call.ReturnedShapeError: 0.726"),
+            "the program returned a tensor of another shape (or on another device) than the task's "
+            "output");
   EXPECT_EQ(message("kernel._ksearch_entry.<locals>.OtherParametersError: 0.726"),
             "the module's parameters or buffers are not those of the task's module, neither by "
             "name and shape nor by order and shape");
