@@ -14,9 +14,6 @@ namespace ksearch {
 namespace {
 
 constexpr size_t kRandomBytes = 64;
-// Shuffling takes some 2 ns an element. Answers to more elements than this fit into no cache, and
-// calls that are long enough for that to pay are too few to fill a table.
-constexpr int64_t kMostShuffled = int64_t{1} << 20;
 using RandomBits = std::array<std::byte, kRandomBytes>;
 
 // Draws as many words as fit into the random bytes: takes a bit from each, then shifts them.
@@ -124,8 +121,7 @@ WindowMix::Plan WindowMix::PlanOf(int64_t variant) const {
   const int64_t spare = static_cast<int64_t>(pool_.size()) - options_.elements * PoolElementBytes();
   // A shuffled block is read as a whole, the last one of a window, too.
   const int64_t beyond = kBlock * PoolElementBytes();
-  const bool shuffles = options_.rule == Rule::kSelect && options_.row == 1 && spare >= beyond &&
-                        options_.elements <= kMostShuffled;
+  const bool shuffles = options_.rule == Rule::kSelect && options_.row == 1 && spare >= beyond;
   const auto offsets = static_cast<uint64_t>(
       (shuffles ? spare - beyond : spare) / std::max<int64_t>(row_bytes, 1) + 1);
   const uint64_t first = rng.NextBelow(offsets);

@@ -17,9 +17,8 @@ class WindowMix {
   enum class Rule {
     // Each element comes from one window or the other. Correct for any distribution and type, since
     // every element of a variant is an element of the pool: for elements of which there are few.
-    // Unless a row has more than one element, or there are very many, neighbors in a variant are
-    // none
-    // in the pool: a program that keeps answers to pairs of elements finds few of them again.
+    // Unless a row has more than one element, neighbors in a variant are none in the pool: a
+    // program that keeps answers to pairs of elements finds few of them again.
     kSelect,
     // The pool holds uniform 32-bit words. x + y or x - y, drawn for each element, is such a word
     // again, and `make_elements` makes the element of it: one that no variant before had.
