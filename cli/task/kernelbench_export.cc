@@ -113,13 +113,17 @@ absl::StatusOr<std::map<std::string, std::string>> KernelBenchRun(const v1::Suit
   return files;
 }
 
+absl::Status CheckTakesKernelBenchRun(const std::string& folder, bool force) {
+  const std::string results = absl::StrCat(folder, "/", kResultsFile);
+  if (force || ::access(results.c_str(), F_OK) != 0) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      absl::StrCat(results, " exists; choose another folder, or give --force"));
+}
+
 absl::Status WriteKernelBenchRun(const std::map<std::string, std::string>& files,
                                  const std::string& folder, bool force) {
+  RETURN_IF_ERROR(CheckTakesKernelBenchRun(folder, force));
   const std::string results = absl::StrCat(folder, "/", kResultsFile);
-  if (!force && ::access(results.c_str(), F_OK) == 0) {
-    return absl::AlreadyExistsError(
-        absl::StrCat(results, " exists; choose another folder, or give --force"));
-  }
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) {

@@ -17,8 +17,10 @@ namespace ksearch {
 // several levels, because upstream's folders have one.
 absl::StatusOr<std::map<std::string, std::string>> KernelBenchRun(const v1::SuiteReport& report);
 
-// Writes these files, eval_results.json last. ALREADY_EXISTS if the folder has that file, unless
-// `force`.
+// ALREADY_EXISTS if the folder has the results of a run, unless `force`.
+absl::Status CheckTakesKernelBenchRun(const std::string& folder, bool force);
+
+// Writes these files, eval_results.json last, unless CheckTakesKernelBenchRun fails.
 absl::Status WriteKernelBenchRun(const std::map<std::string, std::string>& files,
                                  const std::string& folder, bool force);
 

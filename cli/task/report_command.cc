@@ -33,6 +33,10 @@ int SuiteReportCommand(Client* client, const Options& options) {
     }();
     if (!read.ok()) return Fail(read);
   }
+  if (!options.out.empty()) {
+    const absl::Status takes = CheckTakesKernelBenchRun(options.out, options.force);
+    if (!takes.ok()) return Fail(takes);
+  }
   v1::ReportSuiteRequest request;
   request.set_suite(options.suite);
   for (const std::string& task : options.report_tasks) request.add_tasks(task);

@@ -94,11 +94,30 @@ std::string StandingText(const v1::ProblemStanding& standing, absl::string_view 
 absl::StatusOr<v1::SuiteReport> JudgeSamples(Client* client, const Options& options,
                                              const v1::SuiteReport& report) {
   ASSIGN_OR_RETURN(const std::vector<KernelBenchSample> found, FindSamples(options.run_folder));
-  std::map<std::string, std::vector<KernelBenchSample>> samples;  // by task
+  struct Sample {
+    std::string file;
+    v1::Sources sources;
+  };
+  // What refuses the folder does so before anything is judged, which may take hours.
+  std::map<std::string, std::vector<Sample>> samples;  // by task
   std::set<std::string> levels;
-  for (const KernelBenchSample& sample : found) {
-    samples[absl::StrCat(options.suite, "/l", sample.level, "/", sample.problem)].push_back(sample);
-    levels.insert(absl::StrCat("l", sample.level));
+  for (const KernelBenchSample& one : found) {
+    Sample sample = {one.file, {}};
+    ASSIGN_OR_RETURN(const auto files,
+                     ReadSourceFiles({absl::StrCat(options.run_folder, "/", one.file)}));
+    sample.sources.set_language(LanguageOf(files));
+    *sample.sources.add_files() = files[0];
+    samples[absl::StrCat(options.suite, "/l", one.level, "/", one.problem)].push_back(
+        std::move(sample));
+    levels.insert(absl::StrCat("l", one.level));
+  }
+  std::set<std::string> tasks;
+  for (const v1::ProblemStanding& problem : report.problems()) tasks.insert(problem.task());
+  for (const auto& [task, own] : samples) {
+    if (!options.report_tasks.empty() || tasks.count(task) > 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.run_folder, "/", own[0].file, ": there is no task ", task,
+        "; take the file out of the folder, or name the problems to judge with --task"));
   }
   v1::SuiteReport judged;
   std::set<std::string> models;
@@ -114,22 +133,14 @@ absl::StatusOr<v1::SuiteReport> JudgeSamples(Client* client, const Options& opti
       *judged.add_problems() = std::move(blank);
       continue;
     }
-    for (const KernelBenchSample& sample : own.mapped()) {
+    for (const Sample& sample : own.mapped()) {
       v1::ProblemStanding standing = blank;
-      ASSIGN_OR_RETURN(const auto files,
-                       ReadSourceFiles({absl::StrCat(options.run_folder, "/", sample.file)}));
-      standing.mutable_sources()->set_language(LanguageOf(files));
-      *standing.mutable_sources()->add_files() = files[0];
+      *standing.mutable_sources() = sample.sources;
       standing.set_candidate_id(CandidateId(standing.sources()));
       RETURN_IF_ERROR(JudgeSample(client, options, absl::StrCat(sample.file, ": "), &standing));
       if (!standing.device().name().empty()) models.insert(standing.device().name());
       *judged.add_problems() = std::move(standing);
     }
-  }
-  if (!samples.empty() && options.report_tasks.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(options.run_folder, "/",
-                                                   samples.begin()->second[0].file,
-                                                   ": there is no task ", samples.begin()->first));
   }
   judged.set_device_model(models.size() == 1 ? *models.begin() : "");
   if (models.size() > 1) {

@@ -385,8 +385,15 @@ TEST_F(SuitesTest, ProblemOfKernelBenchIsDescribedAndItsCandidatesJudgedUnchange
             ModelNew());
   EXPECT_THAT(*ReadFile(judged_samples + "/pass_at_k_results.json", 1 << 20),
               HasSubstr("\"total_correct_samples\": 2"));
+  EXPECT_THAT(cluster_->Cli(words).err,
+              HasSubstr("eval_results.json exists; choose another folder"));
+  std::vector<std::string> forced = words;
+  forced.push_back("--force");
   Write("samples/level_1_problem_70_sample_0_kernel.py", ModelNew());
-  EXPECT_THAT(cluster_->Cli(words).err, HasSubstr("there is no task kernelbench/l1/70"));
+  EXPECT_THAT(cluster_->Cli(forced).err, HasSubstr("there is no task kernelbench/l1/70"));
+  Write("samples/level_1_problem_8_sample_1_kernel.py", "\xff\n");
+  EXPECT_THAT(cluster_->Cli(forced).err,
+              HasSubstr("level_1_problem_8_sample_1_kernel.py is not UTF-8 text: see byte 0 of 2"));
 
   Write("degenerate.py", absl::StrReplaceAll(kDegenerate, {{"Model(torch", "ModelNew(torch"}}));
   const CommandOutput degenerate =
