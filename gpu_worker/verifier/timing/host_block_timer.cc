@@ -89,12 +89,9 @@ absl::StatusOr<BlockTimer::Pair> HostBlockTimer::RunPair(const ConfirmationCase&
   candidate->call_us = pair.candidate_us;
   in_batch_.Add(/*of_candidate=*/false, pair.rival_us);
   in_batch_.Add(/*of_candidate=*/true, pair.candidate_us);
-  if (pairs_left > 1) return pair;
-  if (Median(in_batch_.candidate_us) < Median(in_batch_.rival_us)) {
+  // A candidate that is no faster than its rival gains nothing by working ahead.
+  if (pairs_left == 1 && Median(in_batch_.candidate_us) < Median(in_batch_.rival_us)) {
     pair.ended = RunCallsApart(first, second, one, calls);
-  } else {
-    // A candidate that is no faster than its rival gains nothing by working ahead.
-    extra_us_->push_back(0);
   }
   return pair;
 }
@@ -111,7 +108,7 @@ SideEnding HostBlockTimer::RunCallsApart(ConfirmationSide* first, ConfirmationSi
     if (ended.passed() && in_turn_.empty()) ended = RunCallsAlone(first, second, one, calls);
     if (!ended.passed()) return ended;
     if (in_turn_.empty() && alone_.empty()) return {};  // one call a batch
-    longer_us = std::min(longer_us, LongerApart());
+    longer_us = std::min(longer_us, LongerApart(Median(in_batch_.rival_us)));
     clearly_longer_us_ = std::min(clearly_longer_us_, ClearlyLongerApart());
   }
   extra_us_->push_back(longer_us);
@@ -119,17 +116,21 @@ SideEnding HostBlockTimer::RunCallsApart(ConfirmationSide* first, ConfirmationSi
   return {};
 }
 
-double HostBlockTimer::LongerApart() const {
-  if (!in_turn_.empty()) return in_turn_.ExtraMicros(in_batch_);
+double HostBlockTimer::LongerApart(double rival_us) const {
+  const double candidate_us = Median(in_batch_.candidate_us);
   // Where a call alone wakes the runner, the rival pays for that too, however long it takes on a
-  // busy machine. Its fastest block: as for calls in turn.
-  return alone_.ExtraMicros(Quantile(in_batch_.rival_us, 0), Median(in_batch_.candidate_us),
-                            std::numeric_limits<double>::infinity());
+  // busy machine.
+  return in_turn_.empty()
+             ? alone_.ExtraMicros(rival_us, candidate_us, std::numeric_limits<double>::infinity())
+             : in_turn_.ExtraMicros(rival_us, candidate_us);
 }
 
 double HostBlockTimer::ClearlyLongerApart() const {
+  // Other programs disturb blocks, too, and only ever make them longer.
+  const double rival_us = Quantile(in_batch_.rival_us, 0);
   const double candidate_us = Median(in_batch_.candidate_us);
-  const double longer_us = in_turn_.empty() ? LongerApart() : in_turn_.LongerMicros(in_batch_);
+  const double longer_us =
+      in_turn_.empty() ? LongerApart(rival_us) : in_turn_.LongerMicros(rival_us, candidate_us);
   return longer_us > kClearlyApartShare * candidate_us + kClearlyApartMicros ? longer_us : 0;
 }
 

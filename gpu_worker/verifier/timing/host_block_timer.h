@@ -57,9 +57,9 @@ class HostBlockTimer final : public BlockTimer {
   SideEnding RunCallsApart(ConfirmationSide* first, ConfirmationSide* second,
                            const ConfirmationCase& one, int calls);
   // How much longer the candidate's calls apart took than its median call in a batch, beyond what
-  // the rival's took longer than those of its fastest block; 0 if that is little.
-  double LongerApart() const;
-  // The same; 0 unless it is so much that it cannot be chance.
+  // the rival's took longer than `rival_us`, its call in a batch; 0 if that is little.
+  double LongerApart(double rival_us) const;
+  // The same with the rival's fastest block; 0 unless it is so much that it cannot be chance.
   double ClearlyLongerApart() const;
   // Makes calls of both sides in turn (WorkloadSession::RunInTurn): a program that works ahead, in
   // one call of a batch, gains nothing there. Leaves in_turn_ empty where that cannot be done.
@@ -82,8 +82,7 @@ class HostBlockTimer final : public BlockTimer {
   absl::Duration batches_took_;
   absl::Duration other_threads_;
   SideTimes in_batch_;  // a call in a batch, of each block
-  // LongerApart in each launch so far, 0 where the candidate was no faster: for the current
-  // workload, and for all by their keys.
+  // LongerApart in each launch so far: for the current workload, and for all by their keys.
   std::vector<double>* extra_us_ = nullptr;
   std::map<std::string, std::vector<double>> all_extra_us_;
   // How many batches the last block of each workload, by its key, had.

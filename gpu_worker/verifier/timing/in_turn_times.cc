@@ -13,20 +13,16 @@ constexpr double kQuantile = 0.25;
 
 }  // namespace
 
-double InTurnTimes::ExtraMicros(const SideTimes& in_batch) const {
+double InTurnTimes::ExtraMicros(double rival_us, double candidate_us) const {
   const double rival_in_turn_us = Quantile(times_.rival_us, kQuantile);
-  if (empty() || in_batch.empty() || rival_in_turn_us <= 0) return 0;
-  const double rival_us = Quantile(in_batch.rival_us, 0);
-  const double candidate_us = Median(in_batch.candidate_us);
+  if (empty() || rival_in_turn_us <= 0) return 0;
   const double ratio = Quantile(times_.candidate_us, kQuantile) / rival_in_turn_us;
   const double longer_us = rival_us * ratio - candidate_us;
   return longer_us > kInTurnShare * candidate_us + kInTurnMicros ? longer_us : 0;
 }
 
-double InTurnTimes::LongerMicros(const SideTimes& in_batch) const {
-  if (empty() || in_batch.empty()) return 0;
-  const double rival_us = Quantile(in_batch.rival_us, 0);
-  const double candidate_us = Median(in_batch.candidate_us);
+double InTurnTimes::LongerMicros(double rival_us, double candidate_us) const {
+  if (empty()) return 0;
   const double usual_us = std::max(0.0, Quantile(times_.rival_us, kQuantile) - rival_us);
   return Quantile(times_.candidate_us, kQuantile) - candidate_us - usual_us;
 }

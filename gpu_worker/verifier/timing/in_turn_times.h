@@ -15,16 +15,14 @@ class InTurnTimes {
  public:
   void Add(bool of_candidate, double us) { times_.Add(of_candidate, us); }
   bool empty() const { return times_.empty(); }
-  // How much longer a call of the candidate takes than in a batch: what is missing until the ratio
-  // of the sides' blocks `in_batch`, the rival's fastest and the candidate's median, is that of the
-  // calls in turn. Other programs disturb blocks and only ever make them longer, and calls are made
-  // in turn just where that happened to the rival rather than to the candidate: by both medians,
-  // equal programs would come out as slower. 0 if it is little (kInTurnShare, kInTurnMicros), or if
-  // batches show the candidate slower.
-  double ExtraMicros(const SideTimes& in_batch) const;
-  // How much longer a call of the candidate takes than in a batch, beyond what the rival's takes
-  // longer than in its fastest block. May be negative.
-  double LongerMicros(const SideTimes& in_batch) const;
+  // How much longer a call of the candidate takes than in a batch, where it takes `candidate_us`
+  // and one of the rival `rival_us`: what is missing until their ratio is that of the calls in
+  // turn. 0 if that is little (kInTurnShare, kInTurnMicros), or if batches show the candidate
+  // slower.
+  double ExtraMicros(double rival_us, double candidate_us) const;
+  // How much longer a call of the candidate takes than in a batch, beyond what the rival's does.
+  // May be negative.
+  double LongerMicros(double rival_us, double candidate_us) const;
   // Times of rival and candidate for the log, as key=rival/candidate.
   std::string Summary() const;
 
