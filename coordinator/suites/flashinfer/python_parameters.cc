@@ -19,9 +19,10 @@ std::optional<PythonParameters> ParametersOf(absl::string_view text, absl::strin
   }
   PythonParameters parameters;
   int depth = 0;
-  // Of the parameter that is being read.
+  // The state of the current parameter: whether it has a name and a default, and what precedes the
+  // name, which is '*', '**' or '/'.
   bool any = false, has_default = false;
-  std::string stars;  // and slashes
+  std::string stars;
   const auto end_parameter = [&] {
     if (any) {
       ++parameters.count;
@@ -51,7 +52,7 @@ std::optional<PythonParameters> ParametersOf(absl::string_view text, absl::strin
     if (c == ',' && depth == 0) {
       end_parameter();
     } else if (depth == 0 && !any && (c == '*' || c == '/')) {
-      stars += c;  // alone it is no parameter
+      stars += c;  // a lone '*' or '/' is not a parameter
     } else if (c == '=' && depth == 0) {
       has_default = true;
     } else if (!absl::ascii_isspace(static_cast<unsigned char>(c))) {
